@@ -1,0 +1,1 @@
+"""The Spark jobs of the walkthroughs, and the commands that run them."""
