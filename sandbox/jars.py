@@ -4,6 +4,7 @@
 """
 
 import fcntl
+import hashlib
 import importlib.metadata
 import json
 import os
@@ -54,7 +55,8 @@ class Versions:
 
     @property
     def folder(self) -> str:
-        return f"spark-{self.spark}-delta-{self.delta}-kafka-{self.kafka}"
+        asked_for = hashlib.sha256(IVY_FILE.read_bytes()).hexdigest()[:8]
+        return f"spark-{self.spark}-delta-{self.delta}-kafka-{self.kafka}-{asked_for}"
 
 
 def installed_versions() -> Versions:
@@ -117,7 +119,11 @@ def _fetch(versions: Versions, folder: Path, console: Console) -> None:
     if folder.exists():
         console.print(f"The jars in {folder} are incomplete: fetching them again.", highlight=False, soft_wrap=True)
     started = time.monotonic()
-    console.print("Fetching the jars of Spark's Kafka source, Delta Lake and Kafka: once, then kept.", highlight=False, soft_wrap=True)
+    console.print(
+        "Fetching the jars of Spark's Kafka source, Delta Lake and Kafka: once, then kept.",
+        highlight=False,
+        soft_wrap=True,
+    )
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".fetching-") as made:
         fresh = Path(made) / folder.name
         token = _token_provider_version(versions, folder.parent, console)
@@ -127,15 +133,17 @@ def _fetch(versions: Versions, folder: Path, console: Console) -> None:
         fresh.rename(folder)
     shutil.rmtree(folder.parent / "ivy", ignore_errors=True)
     count = len(_sizes(folder))
-    console.print(f"Fetched {count} jars in {time.monotonic() - started:.0f} s into {folder}.", highlight=False, soft_wrap=True)
+    console.print(
+        f"Fetched {count} jars in {time.monotonic() - started:.0f} s into {folder}.", highlight=False, soft_wrap=True
+    )
 
 
 def _token_provider_version(versions: Versions, cache: Path, console: Console) -> str:
     """Spark's own version where the registry has it, else the newest release before it."""
-    found = _newest_token_provider(versions.spark, versions, cache, console)
+    found = _newest_token_provider(versions.spark, cache, console)
     wanted = f"(,{versions.spark}["
     while found is None or "-" in found:  # a preview is no release
-        found = _newest_token_provider(wanted, versions, cache, console)
+        found = _newest_token_provider(wanted, cache, console)
         if found is None:
             raise SandboxError(f"The registry has no release of {TOKEN_PROVIDER} up to {versions.spark}. {_WAY_OUT}")
         wanted = f"(,{found}["
@@ -148,7 +156,7 @@ def _token_provider_version(versions: Versions, cache: Path, console: Console) -
     return found
 
 
-def _newest_token_provider(wanted: str, versions: Versions, cache: Path, console: Console) -> str | None:
+def _newest_token_provider(wanted: str, cache: Path, console: Console) -> str | None:
     question = (
         '<ivy-module version="2.0"><info organisation="sluice" module="question"/>'
         '<configurations><conf name="spark"/></configurations><dependencies>'
@@ -200,7 +208,9 @@ class IvyRun:
 
     @property
     def registry_answered(self) -> bool:
-        return not re.search(r"UnknownHost|ConnectException|timed out|Host .* not found|SSLHandshake|NoRoute", self.said)
+        return not re.search(
+            r"UnknownHost|ConnectException|timed out|Host .* not found|SSLHandshake|NoRoute", self.said
+        )
 
 
 def _run_ivy(arguments: list[str], properties: dict[str, str], cache: Path, console: Console) -> IvyRun:
