@@ -1,0 +1,249 @@
+"""Moves files out of a checkpoint and back, so that being killed at any moment leaves a way on and a way back.
+
+The backup is a hidden folder inside the checkpoint: the same file system and the same rights by construction, so every
+move is a rename, and it travels with the checkpoint. Spark only ever looks at the folders it made itself.
+
+The journal is written before the first move and holds all of them. Every step can be repeated: a file is either still
+in its place, or already in the other one. Which phase it is says what to do next.
+"""
+
+import json
+import re
+import uuid
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+
+from jobs.rewind.checkpoint import BACKUPS, BATCH, STATE_FILE
+from jobs.rewind.errors import FailureError, RefusalError
+from jobs.rewind.files import DRAFT, Files
+from jobs.rewind.plan import Moves, Rewind, files_of_zip
+
+JOURNAL = "journal.json"
+JOURNAL_FILE = re.compile(rf"{re.escape(BACKUPS)}/([^/]+)/{re.escape(JOURNAL)}({re.escape(DRAFT)})?")
+BACKUP_NUMBER = re.compile(rf"{re.escape(BACKUPS)}/(\d+)-")
+
+APPLYING, APPLIED, UNDOING, UNDONE = "applying", "applied", "undoing", "undone"
+
+
+@dataclass(frozen=True)
+class Journal:
+    """One rewind: what it moves, and how far it is."""
+
+    name: str
+    to_batch: int
+    phase: str
+    moves: Moves
+    new_query_id: str | None
+
+    @property
+    def is_interrupted(self) -> bool:
+        return self.phase in (APPLYING, UNDOING)
+
+    def backup_of(self, path: str) -> str:
+        return f"{BACKUPS}/{self.name}/files/{path}"
+
+
+def journals(files: Files) -> list[Journal]:
+    """Every rewind of this checkpoint that was not undone, oldest first."""
+    paths: dict[str, str] = {}
+    for entry in files.listing(BACKUPS):
+        if match := JOURNAL_FILE.fullmatch(entry.path):
+            # The draft counts only where the journal itself is missing.
+            paths[match[1]] = min(entry.path, paths.get(match[1], entry.path), key=len)
+    found = [_read(files, path) for _, path in sorted(paths.items())]
+    return [journal for journal in found if journal and journal.phase != UNDONE]
+
+
+def interrupted(files: Files) -> Journal | None:
+    """The rewind or the undo that was cut short, if there is one."""
+    return next((journal for journal in journals(files) if journal.is_interrupted), None)
+
+
+def begin(rewind: Rewind, new_query_id: bool) -> Journal:
+    """Note what is going to be done; nothing has moved yet."""
+    files = rewind.checkpoint.files
+    used = [int(match[1]) for entry in files.listing(BACKUPS) if (match := BACKUP_NUMBER.match(entry.path))]
+    name = f"{max(used, default=0) + 1:04d}-to-batch-{rewind.to_batch}"
+    journal = Journal(name, rewind.to_batch, APPLYING, rewind.moves(), str(uuid.uuid4()) if new_query_id else None)
+    _write(files, journal)
+    return journal
+
+
+def finish(files: Files, journal: Journal) -> Journal:
+    """Carry a rewind through from wherever it is."""
+    ran = _job_ran_at_the_end(files, journal)
+    if not ran:
+        _refuse_if_job_ran(files, journal)
+        _take_metadata_away(files, journal)
+        _move_all(files, journal, journal.moves.body)
+        if journal.to_batch == 0:
+            files.remove_empty_folders("state")
+        _put_metadata_back(files, journal, journal.new_query_id)
+    _close(files, journal, copy=ran)
+    done = replace(journal, phase=APPLIED)
+    _write(files, done)
+    return done
+
+
+def undo(files: Files, journal: Journal) -> None:
+    """Put everything back from wherever the rewind, or an earlier undo, is."""
+    _refuse_if_job_ran(files, journal)
+    _refuse_if_batch_before_is_missing(files, journal)
+    _refuse_if_backup_is_incomplete(files, journal)
+    _write(files, replace(journal, phase=UNDOING))
+    _restore_all(files, journal, reversed(journal.moves.closing))
+    _take_metadata_away(files, journal)
+    _restore_all(files, journal, reversed(journal.moves.body))
+    _put_metadata_back(files, journal, None)
+    _write(files, replace(journal, phase=UNDONE))
+    files.remove(f"{BACKUPS}/{journal.name}/{JOURNAL}")
+    files.remove_empty_folders(BACKUPS)
+
+
+def batches_since(files: Files, to_batch: int) -> list[int]:
+    """The batches from `to_batch` on that are in the logs."""
+    paths = [entry.path for log in ("offsets", "commits") for entry in files.listing(log)]
+    found = {int(match[2]) for path in paths if (match := BATCH.fullmatch(path))}
+    return sorted(batch for batch in found if batch >= to_batch)
+
+
+def _take_metadata_away(files: Files, journal: Journal) -> None:
+    for path in journal.moves.metadata:
+        there = journal.backup_of(path)
+        if files.exists(there) and files.exists(path):
+            # A new id was written, or a copying rename was cut short; what is in the backup is the original.
+            files.remove(path)
+        elif files.exists(path):
+            files.move(path, there)
+    _settle(files, journal, journal.moves.metadata)
+
+
+def _put_metadata_back(files: Files, journal: Journal, new_query_id: str | None) -> None:
+    if new_query_id:
+        files.write("metadata", json.dumps({"id": new_query_id}, separators=(",", ":")).encode())
+    else:
+        _restore_all(files, journal, reversed(journal.moves.metadata))
+
+
+def _move_all(files: Files, journal: Journal, paths: Iterable[str]) -> None:
+    done = list(paths)
+    for path in done:
+        there = journal.backup_of(path)
+        if files.exists(path):
+            if files.exists(there):
+                # Only a file system that renames by copying leaves both; they were compared before.
+                files.remove(path)
+            else:
+                files.move(path, there)
+    _settle(files, journal, done)
+
+
+def _restore_all(files: Files, journal: Journal, paths: Iterable[str]) -> None:
+    done = list(paths)
+    for path in done:
+        there = journal.backup_of(path)
+        if files.exists(there):
+            if files.exists(path):
+                files.remove(there)
+            else:
+                files.move(there, path)
+    _settle(files, journal, done)
+
+
+def _close(files: Files, journal: Journal, copy: bool) -> None:
+    if not copy:
+        _move_all(files, journal, journal.moves.closing)
+        return
+    for path in journal.moves.closing:
+        if files.exists(path) and not files.exists(journal.backup_of(path)):
+            files.write(journal.backup_of(path), files.read(path))
+
+
+def _settle(files: Files, journal: Journal, paths: Iterable[str]) -> None:
+    listed = list(paths)
+    files.settle([*listed, *map(journal.backup_of, listed)])
+
+
+def _job_ran_at_the_end(files: Files, journal: Journal) -> bool:
+    """Whether the rewind was cut short just before its last file, and the job has since run from there, rightly."""
+    moved = all(files.exists(journal.backup_of(path)) for path in journal.moves.body)
+    return moved and files.exists("metadata") and files.exists(f"commits/{journal.to_batch}")
+
+
+def _refuse_if_job_ran(files: Files, journal: Journal) -> None:
+    fresh = _written_since(files, journal)
+    if fresh:
+        raise RefusalError(
+            f"{files.root}: the job has run since the rewind to batch {journal.to_batch} ({fresh} is newer than the "
+            f"backup {journal.name}); to have the old batches back, stop the job, rewind it with `--to-batch "
+            f"{journal.to_batch} --apply` once more, and then give `--undo --backup {journal.name}`."
+        )
+
+
+def _written_since(files: Files, journal: Journal) -> str | None:
+    ours = set(journal.moves.everything())
+    for path in (*journal.moves.body, *journal.moves.closing):
+        there = journal.backup_of(path)
+        if files.exists(path) and files.exists(there) and files.read(path) != files.read(there):
+            return path
+    for entry in files.listing(skip=BACKUPS):
+        if entry.path not in ours and _is_of_later_batch(entry.path, journal.to_batch):
+            return entry.path
+    return None
+
+
+def _is_of_later_batch(path: str, batch: int) -> bool:
+    if match := BATCH.fullmatch(path):
+        return int(match[2]) >= batch
+    if match := STATE_FILE.fullmatch(path):
+        return int(match["version"]) > batch
+    return False
+
+
+def _refuse_if_batch_before_is_missing(files: Files, journal: Journal) -> None:
+    before = journal.to_batch - 1
+    if before >= 0 and not files.exists(f"commits/{before}"):
+        raise RefusalError(
+            f"{files.root}: batch {before}, which the backup {journal.name} continues from, is not there; "
+            "undo the later rewinds first."
+        )
+
+
+def _refuse_if_backup_is_incomplete(files: Files, journal: Journal) -> None:
+    present = {entry.path for entry in files.listing()}
+    for path in journal.moves.everything():
+        there = journal.backup_of(path)
+        if path not in present and there not in present:
+            raise RefusalError(
+                f"{files.root}: {path} is neither in its place nor in the backup {journal.name}, so the rewind "
+                "cannot be undone; restore that file from elsewhere, or go on from the rewound checkpoint."
+            )
+        if path.endswith(".zip") and there in present:
+            _refuse_if_zip_lost_files(files, journal, path, present)
+
+
+def _refuse_if_zip_lost_files(files: Files, journal: Journal, path: str, present: set[str]) -> None:
+    store = path.rpartition("/")[0]
+    for name in files_of_zip(files, journal.backup_of(path)):
+        places = [f"{store}/{folder}/{name}" for folder in ("SSTs", "logs")]
+        if not any(place in present or journal.backup_of(place) in present for place in places):
+            raise RefusalError(
+                f"{files.root}: {path} needs {name}, which Spark has deleted since, so the rewind cannot be undone; "
+                "go on from the rewound checkpoint."
+            )
+
+
+def _write(files: Files, journal: Journal) -> None:
+    files.write(f"{BACKUPS}/{journal.name}/{JOURNAL}", json.dumps(asdict(journal), indent=1).encode())
+
+
+def _read(files: Files, path: str) -> Journal | None:
+    try:
+        found = json.loads(files.read(path))
+    except ValueError:
+        if path.endswith(DRAFT):
+            # Killed while writing it, that is before anything was moved.
+            return None
+        raise FailureError(f"{files.root}/{path} is damaged: the files it lists are beside it, in `files`.") from None
+    moves = Moves(*(tuple(found["moves"][part]) for part in ("metadata", "body", "closing")))
+    return Journal(found["name"], found["to_batch"], found["phase"], moves, found["new_query_id"])

@@ -1,0 +1,109 @@
+"""Files behind a URI (hdfs:, s3a:, abfss:, file:, ...), through the FileSystem that Spark itself would use."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+
+from jobs.rewind.errors import FailureError
+from jobs.rewind.files import DRAFT, Entry, Files
+
+
+class HadoopFiles(Files):
+    """Files of any Hadoop file system; its settings are those of the Spark session."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root.rstrip("/")
+        self._jvm, conf = _jvm_and_conf()
+        try:
+            self._system: Any = self._path("").getFileSystem(conf)
+            self._prefix = str(self._system.makeQualified(self._path("")).toUri().getPath()).rstrip("/") + "/"
+        except Py4JJavaError as error:
+            raise FailureError(
+                f"{self.root} cannot be reached ({_reason(error)}): correct the address or add its jars."
+            ) from None
+
+    def _path(self, path: str) -> Any:
+        return self._jvm.org.apache.hadoop.fs.Path(f"{self.root}/{path}" if path else self.root)
+
+    def listing(self, folder: str = "", skip: str = "") -> list[Entry]:
+        start = self._path(folder)
+        if not self._system.exists(start):
+            return []
+        entries: list[Entry] = []
+        waiting = [start]
+        while waiting:
+            for status in self._system.listStatus(waiting.pop()):
+                where = status.getPath()
+                if status.isDirectory():
+                    if where.getName() != skip:
+                        waiting.append(where)
+                else:
+                    path = str(where.toUri().getPath()).removeprefix(self._prefix)
+                    entries.append(Entry(path, status.getLen(), status.getModificationTime() / 1000))
+        return sorted(entries)
+
+    def exists(self, path: str) -> bool:
+        return bool(self._system.exists(self._path(path)))
+
+    def read(self, path: str) -> bytes:
+        stream = self._system.open(self._path(path))
+        try:
+            return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
+        finally:
+            stream.close()
+
+    def write(self, path: str, content: bytes) -> None:
+        target = self._path(path)
+        draft = self._path(path + DRAFT)
+        if self._system.exists(draft) and not self._system.exists(target):
+            # Killed between the two last lines of this method: the draft is all there is.
+            self._rename(draft, target)
+        stream = self._system.create(draft, True)
+        try:
+            stream.write(bytearray(content))
+            stream.hsync()
+        finally:
+            stream.close()
+        # FileSystem.rename does not replace. Whoever finds the draft alone after a crash can read it instead.
+        if self._system.exists(target):
+            self._system.delete(target, False)
+        self._rename(draft, target)
+
+    def move(self, source: str, target: str) -> None:
+        there = self._path(target)
+        self._system.mkdirs(there.getParent())
+        if self._system.exists(there):
+            raise FileExistsError(f"{there} exists already")
+        self._rename(self._path(source), there)
+
+    def _rename(self, source: Any, target: Any) -> None:
+        if not self._system.rename(source, target):
+            raise OSError(f"{source} could not be renamed to {target}")
+
+    def remove(self, path: str) -> None:
+        self._system.delete(self._path(path), False)
+
+    def remove_empty_folders(self, folder: str) -> None:
+        start = self._path(folder)
+        if self._system.exists(start) and not self.listing(folder):
+            self._system.delete(start, True)
+        elif self._system.exists(start):
+            for status in self._system.listStatus(start):
+                if status.isDirectory():
+                    self.remove_empty_folders(f"{folder}/{status.getPath().getName()}")
+
+    def settle(self, paths: Iterable[str]) -> None:
+        """Nothing to do: a rename is durable when a distributed file system acknowledges it."""
+
+
+def _jvm_and_conf() -> tuple[Any, Any]:
+    # Only here: importing pyspark takes a while, and a local rewind does not need it.
+    from jobs.session import spark_session
+
+    spark: Any = spark_session("rewind-checkpoint", "local[1]", {})
+    return spark._jvm, spark._jsc.hadoopConfiguration()
+
+
+def _reason(error: Py4JJavaError) -> str:
+    return str(error.java_exception.getMessage()).splitlines()[0]
