@@ -1,0 +1,72 @@
+@early_writer
+Feature: Early writer
+  A visit's count goes out after every event, long before the visit is over,
+  and once more, marked finished, when its time has run out.
+
+  The watermark is 15 minutes behind the latest event. A visit's time has run out
+  when the watermark has moved on by 15 minutes without a new event of the visit.
+
+  Background:
+    Given the day is 2025-09-04
+    And a topic "visits" with 2 partitions
+
+  Rule: Every event is answered at once, every visit is finished once
+
+    # The document sends five visits by hand and then a stop event. Whenever an event moves
+    # the watermark, Spark runs one more batch without data, to see whose time is over.
+    @walkthrough
+    Scenario: The walkthrough: two visits, counted as they happen
+      Given these events in "visits":
+        | event_id | visit_id | event_time |
+        | click-1  | 1        | 07:00      |
+      And the early writer is running
+      Then batch 0 is:
+        | visit_id | visited_pages | is_finished |
+        | 1        | 1             | false       |
+      # 07:00 - 15 minutes
+      And batch 1 is empty, the watermark having moved to 06:45
+      When this event arrives in "visits":
+        | event_id | visit_id | event_time |
+        | click-2  | 1        | 07:01      |
+      Then batch 2 is:
+        | visit_id | visited_pages | is_finished |
+        | 1        | 2             | false       |
+      And batch 3 is empty, the watermark having moved to 06:46
+      When this event arrives in "visits":
+        | event_id | visit_id | event_time |
+        | click-3  | 1        | 07:02      |
+      Then batch 4 is:
+        | visit_id | visited_pages | is_finished |
+        | 1        | 3             | false       |
+      And batch 5 is empty, the watermark having moved to 06:47
+      # click-4 is older than click-3: it is counted, but moves no watermark, and no empty batch follows.
+      When this event arrives in "visits":
+        | event_id | visit_id | event_time |
+        | click-4  | 1        | 07:00      |
+      Then batch 6 is:
+        | visit_id | visited_pages | is_finished |
+        | 1        | 4             | false       |
+      When this event arrives in "visits":
+        | event_id | visit_id | event_time |
+        | click-1  | 2        | 07:10      |
+      Then batch 7 is:
+        | visit_id | visited_pages | is_finished |
+        | 2        | 1             | false       |
+      And batch 8 is empty, the watermark having moved to 06:55
+      And the state holds 2 rows
+      # The event that ends the demo is of visit 1 itself, and counts: the document's batch 9.
+      When this event arrives in "visits":
+        | event_id | visit_id | event_time                 |
+        | stop     | 1        | 2026-12-29T07:49:15.189575 |
+      Then batch 9 is:
+        | visit_id | visited_pages | is_finished |
+        | 1        | 5             | false       |
+      And batch 10 is:
+        | visit_id | visited_pages | is_finished |
+        | 2        | 1             | true        |
+        | 1        | 5             | true        |
+      And the watermark is 2026-12-29 07:34:15.189
+      And the state holds 0 rows
+      And no row was dropped
+      When the early writer is stopped
+      Then there is no batch 11

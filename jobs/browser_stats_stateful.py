@@ -1,0 +1,46 @@
+"""Browser statistics, stateful: counts grow from micro-batch to micro-batch until the watermark closes a window."""
+
+import argparse
+from datetime import timedelta
+
+from pyspark.sql import SparkSession
+
+from jobs.browser_stats import BROWSER_VISITS, browser_stats
+from jobs.job import ShowBatch, StreamingJob
+from jobs.options import add_output_topic, add_streaming, add_watermark, add_window
+from jobs.running import RunningJob
+from jobs.state import ROCKSDB
+from jobs.stream import start_stream, to_kafka
+from jobs.text import spark_interval
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of this job."""
+    add_output_topic(parser, "browser-stats-stateful")
+    add_window(parser, timedelta(minutes=5))
+    add_watermark(parser, timedelta(minutes=20))
+    add_streaming(parser)
+
+
+def start(spark: SparkSession, options: argparse.Namespace, show: ShowBatch) -> RunningJob:  # noqa: ARG001
+    """Start the job."""
+    return start_stream(
+        spark,
+        options,
+        BROWSER_VISITS,
+        lambda good: browser_stats(
+            good.select("record.*").withWatermark("eventTime", spark_interval(options.watermark)), options.window
+        ),
+        to_kafka(options),
+        "update",
+    )
+
+
+JOB = StreamingJob(
+    name="browser-stats-stateful",
+    summary="Counts visits per browser and window over all micro-batches, until the watermark closes the window.",
+    example="sluice browser-stats-stateful --available-now",
+    add_options=add_options,
+    start=start,
+    settings=ROCKSDB,
+)

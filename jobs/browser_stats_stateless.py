@@ -1,0 +1,43 @@
+"""Browser statistics, stateless: each micro-batch is counted by itself."""
+
+import argparse
+from datetime import timedelta
+
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.browser_stats import BROWSER_VISITS, browser_stats
+from jobs.job import ShowBatch, StreamingJob
+from jobs.kafka_io import kafka_settings
+from jobs.options import add_output_topic, add_streaming, add_window
+from jobs.running import RunningJob
+from jobs.state import ROCKSDB
+from jobs.stream import start_stream, to_console
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of this job."""
+    add_output_topic(parser, "browser-stats-stateless")
+    add_window(parser, timedelta(minutes=5))
+    add_streaming(parser)
+
+
+def start(spark: SparkSession, options: argparse.Namespace, show: ShowBatch) -> RunningJob:  # noqa: ARG001
+    """Start the job."""
+
+    def write_stats(batch: DataFrame, number: int) -> None:  # noqa: ARG001
+        writer = browser_stats(batch, options.window).write.format("kafka").options(**kafka_settings(options))
+        writer.option("topic", options.output_topic).save()
+
+    return start_stream(
+        spark, options, BROWSER_VISITS, lambda good: good.select("record.*"), to_console(write_stats), "append"
+    )
+
+
+JOB = StreamingJob(
+    name="browser-stats-stateless",
+    summary="Counts visits per browser and window within each micro-batch alone.",
+    example="sluice browser-stats-stateless --available-now",
+    add_options=add_options,
+    start=start,
+    settings=ROCKSDB,
+)

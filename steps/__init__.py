@@ -1,0 +1,1 @@
+"""The vocabulary of the features: one module per thing a sentence is about."""

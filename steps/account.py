@@ -1,0 +1,50 @@
+"""The account of a scenario that goes with every mismatch: what was sent, what came out, where the watermark stood."""
+
+from steps.stage import Stage
+from steps.staged_job import StagedJob
+
+MOST_EVENTS = 40
+MOST_BYTES = 160
+
+
+def account(stage: Stage) -> str:
+    """Events sent so far, every batch so far, watermark and drops."""
+    parts = [_events(stage), *[_batches(stage, staged) for staged in stage.jobs.values()]]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _events(stage: Stage) -> str:
+    lines = ["Events sent so far:"]
+    for topic in stage.topics.values():
+        shown = topic.sent[-MOST_EVENTS:]
+        if len(shown) < len(topic.sent):
+            lines.append(f"  {topic.name}: {len(topic.sent) - len(shown)} earlier ones")
+        for sent in shown:
+            value = "null" if sent.event.value is None else sent.event.value.decode(errors="replace")
+            lines.append(f"  {topic.name}[{sent.partition}]@{sent.offset}  {value[:MOST_BYTES]}")
+    return "\n".join(lines if len(lines) > 1 else ["Events sent so far: none"])
+
+
+def _batches(stage: Stage, staged: StagedJob) -> str:
+    lines = [f"Batches of the {staged.name} so far:"]
+    seen = {batch.number: batch for batch in staged.seen}
+    reports = {report.batch: report for report in staged.progress()}
+    for number in sorted(seen.keys() | reports.keys()):
+        lines.append(f"  batch {number}: {_report(stage, reports.get(number))}")
+        if number in seen:
+            lines += [f"    {row}" for row in seen[number].rows.to_pylist()]
+    failure = staged.failure()
+    if failure is not None:
+        lines.append(f"  then: {stage.without_suffix(str(failure))}")
+    return "\n".join(lines if len(lines) > 1 else [f"Batches of the {staged.name} so far: none"])
+
+
+def _report(stage: Stage, report: object) -> str:
+    from jobs.progress import BatchProgress
+
+    if not isinstance(report, BatchProgress):
+        return "not reported"
+    return (
+        f"{report.rows_in} in, watermark {stage.clock(report.watermark)}, "
+        f"{report.rows_dropped} dropped, {report.rows_in_state} in state"
+    )

@@ -1,0 +1,213 @@
+"""Sentences about micro-batches: their rows, their watermark, what was dropped, what is in state."""
+
+from datetime import datetime
+
+import pyarrow as pa
+from pytest_bdd import parsers, then
+
+from jobs.progress import BatchProgress
+from steps.checks import check_equal, fail
+from steps.errors import StepFailure
+from steps.frames import expected_table
+from steps.stage import Stage
+from steps.staged_job import SeenBatch, StagedJob
+
+
+@then(parsers.parse("batch {number:d} is:"))
+def batch_is(stage: Stage, number: int) -> None:
+    """The batch has just these rows, in any order; every column is mentioned."""
+    _check_rows(stage, stage.staged(), number)
+
+
+@then(parsers.parse("batch {number:d} of the {job} is:"))
+def batch_of_job_is(stage: Stage, number: int, job: str) -> None:
+    """The same, where several jobs run."""
+    _check_rows(stage, stage.staged(job), number)
+
+
+@then(parsers.parse("batch {number:d} is empty"))
+def batch_is_empty(stage: Stage, number: int) -> None:
+    """The batch has run and has no rows."""
+    _check_empty(stage, stage.staged(), number)
+
+
+@then(parsers.parse("batch {number:d} is empty, the watermark having moved to {time}"))
+def batch_is_empty_watermark_moved(stage: Stage, number: int, time: str) -> None:
+    """The batch that Spark runs without data, only because the watermark moved."""
+    staged = stage.staged()
+    _check_empty(stage, staged, number)
+    report = next((each for each in reversed(staged.progress()) if each.batch == number), None)
+    _check_watermark(stage, report, stage.moment(time), f"the watermark of batch {number}")
+
+
+@then(parsers.parse("there is no batch {number:d}"))
+def there_is_no_batch(stage: Stage, number: int) -> None:
+    """The batch has not run."""
+    stage.settle()
+    if stage.staged().batch(number) is not None:
+        fail(stage, f"batch {number} has run")
+
+
+@then(parsers.parse("the watermark is {time}"))
+def watermark_is(stage: Stage, time: str) -> None:
+    """The watermark of the latest batch."""
+    _check_latest_watermark(stage, stage.staged(), time)
+
+
+@then(parsers.parse("the watermark of the {job} is {time}"))
+def watermark_of_job_is(stage: Stage, job: str, time: str) -> None:
+    """The same, where several jobs run."""
+    _check_latest_watermark(stage, stage.staged(job), time)
+
+
+@then("no row was dropped")
+def no_row_dropped(stage: Stage) -> None:
+    """The watermark has dropped nothing since the last such step."""
+    _check_dropped(stage, stage.staged(), 0)
+
+
+@then(parsers.parse("{count:d} row was dropped by the watermark"))
+@then(parsers.parse("{count:d} rows were dropped by the watermark"))
+def rows_dropped(stage: Stage, count: int) -> None:
+    """Spark's own count of rows that came too late, since the last such step."""
+    _check_dropped(stage, stage.staged(), count)
+
+
+@then(parsers.parse("the watermark of the {job} dropped {count:d} row"))
+@then(parsers.parse("the watermark of the {job} dropped {count:d} rows"))
+def rows_of_job_dropped(stage: Stage, job: str, count: int) -> None:
+    """The same, where several jobs run."""
+    _check_dropped(stage, stage.staged(job), count)
+
+
+@then(parsers.parse("the state holds {count:d} row"))
+@then(parsers.parse("the state holds {count:d} rows"))
+def state_holds(stage: Stage, count: int) -> None:
+    """How many rows the job's state has after the latest batch."""
+    _check_state(stage, stage.staged(), count)
+
+
+@then(parsers.parse("the state of the {job} holds {count:d} rows"))
+def state_of_job_holds(stage: Stage, job: str, count: int) -> None:
+    """The same, where several jobs run."""
+    _check_state(stage, stage.staged(job), count)
+
+
+@then(parsers.parse("no batch has more than {most:d} rows"))
+def no_batch_has_more(stage: Stage, most: int) -> None:
+    """Every batch so far is within the bound, and at least one has reached it."""
+    stage.settle()
+    sizes = {batch.number: batch.rows.num_rows for batch in stage.staged().seen}
+    too_large = {number: size for number, size in sizes.items() if size > most}
+    if too_large:
+        fail(stage, f"batches with more than {most} rows: {too_large}")
+    if most not in sizes.values():
+        fail(stage, f"no batch has as many as {most} rows, so the bound was not put to the test: {sizes}")
+
+
+@then(parsers.parse('the batches together show every event of "{topic}" once'))
+def batches_show_every_event(stage: Stage, topic: str) -> None:
+    """Nothing is lost and nothing doubled between the topic and the batches."""
+    stage.settle()
+    staged = stage.staged()
+    batches = [batch for batch in staged.seen if batch.rows.num_rows]
+    if not batches:
+        fail(stage, "no batch has any rows")
+    for batch in batches:
+        batch.mentioned = True
+    shown = pa.concat_tables([batch.rows for batch in batches])
+    form = shown.drop_columns(["partition"]) if "partition" in shown.column_names else shown
+    check_equal(stage, form, _events_as(stage, topic, form.schema), f'what was shown of "{topic}"')
+
+
+@then(parsers.parse("the batches start at least {seconds:g} seconds apart"))
+def batches_apart(stage: Stage, seconds: float) -> None:
+    """The trigger paces the batches: their starts, as Spark reports them."""
+    starts = [report.started for report in stage.staged().progress() if report.rows_in]
+    gaps = [(later - earlier).total_seconds() for earlier, later in zip(starts, starts[1:], strict=False)]
+    if len(gaps) < 2:
+        fail(stage, f"only {len(starts)} batches with rows: too few to tell their pace")
+    # Spark starts a batch on a multiple of the interval; its clock and its timer may differ by some milliseconds.
+    if min(gaps) < seconds - 0.1:
+        fail(stage, f"batches started {gaps} seconds apart")
+
+
+@then(parsers.parse("batch {number:d} is printed as:"))
+def batch_is_printed_as(stage: Stage, number: int, docstring: str) -> None:
+    """What a person sees of the batch, to the letter."""
+    batch = _seen(stage, stage.staged(), number)
+    printed = stage.staged().printed(batch).strip()
+    if printed != docstring.strip():
+        fail(stage, f"batch {number} was printed as:\n{printed}\n\nand the feature says:\n{docstring.strip()}")
+
+
+def _seen(stage: Stage, staged: StagedJob, number: int) -> SeenBatch:
+    stage.settle()
+    batch = staged.batch(number)
+    if batch is None:
+        numbers = [each.number for each in staged.seen]
+        fail(stage, f"batch {number} of the {staged.name} has not come; there are {numbers or 'none'}")
+    assert batch is not None
+    batch.mentioned = True
+    return batch
+
+
+def _check_rows(stage: Stage, staged: StagedJob, number: int) -> None:
+    batch = _seen(stage, staged, number)
+    expected = expected_table(stage.grid(), batch.rows, stage.cells(), f"the {staged.name}")
+    check_equal(stage, batch.rows, expected, f"batch {number}")
+
+
+def _check_empty(stage: Stage, staged: StagedJob, number: int) -> None:
+    batch = _seen(stage, staged, number)
+    if batch.rows.num_rows:
+        rows = "\n".join(f"  {row}" for row in batch.rows.to_pylist())
+        fail(stage, f"batch {number} is not empty:\n{rows}")
+
+
+def _latest(stage: Stage, staged: StagedJob) -> BatchProgress:
+    stage.settle()
+    reports = staged.progress()
+    if not reports:
+        raise StepFailure(f"the {staged.name} has not reported any batch")
+    return reports[-1]
+
+
+def _check_latest_watermark(stage: Stage, staged: StagedJob, time: str) -> None:
+    _check_watermark(stage, _latest(stage, staged), stage.moment(time), f"the watermark of the {staged.name}")
+
+
+def _check_watermark(stage: Stage, report: BatchProgress | None, expected: datetime, what: str) -> None:
+    actual = report.watermark if report else None
+    if actual != expected:
+        fail(stage, f"{what} is {stage.clock(actual)}, and the feature says {stage.clock(expected)}")
+
+
+def _check_dropped(stage: Stage, staged: StagedJob, expected: int) -> None:
+    stage.settle()
+    actual = staged.rows_dropped() - staged.drops_mentioned
+    if actual != expected:
+        fail(stage, f"the watermark of the {staged.name} dropped {actual} rows, and the feature says {expected}")
+    staged.drops_mentioned += expected
+
+
+def _check_state(stage: Stage, staged: StagedJob, expected: int) -> None:
+    actual = _latest(stage, staged).rows_in_state
+    if actual != expected:
+        fail(stage, f"the state of the {staged.name} holds {actual} rows, and the feature says {expected}")
+
+
+def _events_as(stage: Stage, topic: str, schema: pa.Schema) -> pa.Table:
+    import json
+
+    from steps.grid import Cell
+
+    stage.topic(topic).read_on(stage.patience)
+    read = stage.cells()
+    rows = []
+    for message in stage.topic(topic).seen:
+        fields = json.loads(message.value())
+        rows.append(
+            {field.name: read.value(Cell(str(fields[field.name]), field.name, 0), field.type) for field in schema}
+        )
+    return pa.Table.from_pylist(rows, schema=schema)

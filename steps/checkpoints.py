@@ -1,0 +1,94 @@
+"""Sentences about checkpoints: what they hold, and taking them back."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+from pytest_bdd import given, parsers, then, when
+
+from steps.checks import check_equal, fail
+from steps.errors import FeatureMistake
+from steps.stage import Stage
+
+
+@then(parsers.parse("the checkpoint of the {job} holds:"))
+def checkpoint_holds(stage: Stage, job: str, docstring: str) -> None:
+    """Every file of the document's tree, a path a line; `*` stands for what differs from run to run."""
+    stage.settle()
+    folder = Path(stage.staged(job).options.checkpoint)
+    shown = sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if _counts(file))
+    patterns = docstring.split()
+    rest = [path for path in shown if not any(_matches(path, pattern) for pattern in patterns)]
+    absent = [pattern for pattern in patterns if not any(_matches(path, pattern) for path in shown)]
+    if rest or absent:
+        fail(stage, f"the checkpoint of the {job} lacks {absent or 'nothing'} and also has {rest or 'nothing'}")
+
+
+@then(parsers.parse("the offsets of batch {number:d} of the {job} are:"))
+def offsets_are(stage: Stage, number: int, job: str, docstring: str) -> None:
+    """The last line of the checkpoint's offset file: topic, partition, offset."""
+    shown = json.loads(stage.without_suffix(_offsets(stage, job, number)[2]))
+    if shown != json.loads(docstring):
+        fail(stage, f"the offsets of batch {number} are {json.dumps(shown)}")
+
+
+@then(parsers.parse("the offsets of batch {number:d} of the {job} carry these settings:"))
+def offsets_carry(stage: Stage, number: int, job: str) -> None:
+    """What the checkpoint's offset file says besides the offsets."""
+    about = json.loads(_offsets(stage, job, number)[1])
+    settings = {**about["conf"], "batchWatermarkMs": str(about["batchWatermarkMs"])}
+    for row in stage.grid():
+        if settings.get(row["setting"].text) != row["value"].text:
+            fail(stage, f"{row['setting'].text} is {settings.get(row['setting'].text)}")
+
+
+@when(parsers.parse("the checkpoint of the {job} is rewound to batch {number:d}"))
+def checkpoint_is_rewound(stage: Stage, job: str, number: int) -> None:
+    """Runs rewind-checkpoint with --apply: a restart then begins with that batch."""
+    rewind(stage, job, ["--to-batch", str(number), "--apply"])
+
+
+def rewind(stage: Stage, job: str, words: list[str]) -> None:
+    """Run rewind-checkpoint on the job's checkpoint."""
+    stage.run_job("rewind checkpoint", [stage.staged(job).options.checkpoint, *words])
+
+
+@given(parsers.parse("the state of the {job} is remembered"))
+def state_is_remembered(stage: Stage, job: str) -> None:
+    """Keeps what the job's state holds now, to compare with later."""
+    stage.settle()
+    stage.remembered[job] = _state(stage, job)
+
+
+@then(parsers.parse("the state of the {job} is as remembered"))
+def state_is_as_remembered(stage: Stage, job: str) -> None:
+    """The state, read back from the checkpoint, is what it was."""
+    stage.settle()
+    if job not in stage.remembered:
+        raise FeatureMistake(f"say 'the state of the {job} is remembered' before")
+    check_equal(stage, _state(stage, job), stage.remembered[job], f"the state of the {job}")
+
+
+def _state(stage: Stage, job: str):  # type: ignore[no-untyped-def]
+    # Spark 4.2 may write into a checkpoint that it reads: it gets a copy.
+    copy = stage.folder / f"copy-of-{job.replace(' ', '-')}"
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(stage.staged(job).options.checkpoint, copy)
+    return stage.staged(job).session.read.format("statestore").load(str(copy)).toArrow()
+
+
+def _offsets(stage: Stage, job: str, number: int) -> list[str]:
+    stage.settle()
+    file = Path(stage.staged(job).options.checkpoint) / "offsets" / str(number)
+    if not file.is_file():
+        fail(stage, f"the checkpoint of the {job} has no offsets of batch {number}")
+    return file.read_text().splitlines()
+
+
+def _counts(file: Path) -> bool:
+    return file.is_file() and not file.name.endswith(".crc")
+
+
+def _matches(path: str, pattern: str) -> bool:
+    return re.fullmatch(re.escape(pattern).replace(r"\*", ".*"), path) is not None

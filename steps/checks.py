@@ -1,0 +1,20 @@
+"""One way to compare, and one way to tell what is different."""
+
+import pyarrow as pa
+
+from steps.account import account
+from steps.errors import StepFailure
+from steps.frames import difference
+from steps.stage import Stage
+
+
+def check_equal(stage: Stage, actual: pa.Table, expected: pa.Table, what: str) -> None:
+    """Fail with the scenario's account and chispa's difference."""
+    found = difference(stage.spark, actual, expected)
+    if found is not None:
+        fail(stage, f"{what} is not what the feature says (left: what came, right: what the feature says):\n{found}")
+
+
+def fail(stage: Stage, message: str) -> None:
+    """Fail the step with the scenario's account."""
+    raise StepFailure(f"{account(stage)}\n\n{stage.without_suffix(message)}")

@@ -1,0 +1,95 @@
+"""One Kafka and one Spark a run, started side by side; one stage a scenario."""
+
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.session import spark_session
+from sandbox.choose import start_kafka
+from sandbox.errors import SandboxError
+from sandbox.kafka import Kafka, own_kafka
+from steps.stage import Stage
+
+# A short run is over before the full compiler pays for itself.
+SHORT_RUN = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.shuffle.partitions": "2",
+}
+STARTED: pytest.StashKey[Future[Kafka]] = pytest.StashKey()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Start Kafka beside Spark as soon as it is known that a scenario is to be played."""
+    if not _is_worker(session.config) and any(_plays_scenario(item) for item in session.items):
+        kafka_of_run(session.config)
+
+
+def pytest_configure_node(node: object) -> None:
+    """All workers of a parallel run share one Kafka."""
+    kafka = kafka_of_run(node.config).result()  # type: ignore[attr-defined]
+    node.workerinput["kafka"] = kafka.address  # type: ignore[attr-defined]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Stop the Kafka that this run has started."""
+    started = config.stash.get(STARTED, None)
+    if started is not None and started.exception() is None:
+        started.result().stop()
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Say which Kafka this run plays against."""
+    if config.option.collectonly:
+        return []
+    return [f"sluice: --kafka {config.option.kafka}, patience {config.option.patience:g} s"]
+
+
+def kafka_of_run(config: pytest.Config) -> Future[Kafka]:
+    """The run's one Kafka, being started."""
+    if STARTED not in config.stash:
+        pool = ThreadPoolExecutor(1)
+        config.stash[STARTED] = pool.submit(start_kafka, config.option.kafka, config.option.kafka_image)
+        pool.shutdown(wait=False)
+    return config.stash[STARTED]
+
+
+def _is_worker(config: pytest.Config) -> bool:
+    return hasattr(config, "workerinput")
+
+
+def _plays_scenario(item: pytest.Item) -> bool:
+    return item.path.suffix == ".feature"
+
+
+@pytest.fixture(scope="session")
+def kafka(request: pytest.FixtureRequest) -> Kafka:
+    """The run's Kafka."""
+    config = request.config
+    if _is_worker(config):
+        return own_kafka(config.workerinput["kafka"])  # type: ignore[attr-defined]
+    try:
+        return kafka_of_run(config).result()
+    except SandboxError as error:
+        pytest.exit(str(error), returncode=3)
+
+
+@pytest.fixture(scope="session")
+def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
+    """The run's Spark."""
+    try:
+        session = spark_session("sluice", request.config.option.master, SHORT_RUN)
+    except SandboxError as error:
+        pytest.exit(str(error), returncode=3)
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def stage(request: pytest.FixtureRequest, spark: SparkSession, kafka: Kafka, tmp_path: Path) -> Iterator[Stage]:
+    """This scenario's own topics, jobs, tables and settings."""
+    made = Stage(spark, kafka.address, tmp_path, request.config.option.patience)
+    yield made
+    made.close()

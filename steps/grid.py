@@ -1,0 +1,58 @@
+"""A step's table, with the place of every cell."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pytest_bdd.parser import Step
+
+from steps.errors import FeatureMistake
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell's text and where it stands."""
+
+    text: str
+    column: str
+    line: int
+
+    def mistake(self, why: str) -> FeatureMistake:
+        """The complaint about this cell."""
+        return FeatureMistake(f"line {self.line}, column '{self.column}', cell '{self.text}': {why}")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table under a step: its first row names the columns."""
+
+    columns: tuple[str, ...]
+    rows: tuple[dict[str, Cell], ...]
+    line: int
+
+    def __iter__(self) -> Iterator[dict[str, Cell]]:
+        return iter(self.rows)
+
+    def texts(self) -> list[dict[str, str]]:
+        """The rows as plain text."""
+        return [{name: cell.text for name, cell in row.items()} for row in self.rows]
+
+    def check_columns(self, known: list[str], what: str) -> None:
+        """Refuse a column that is not there."""
+        for name in self.columns:
+            if name not in known:
+                raise FeatureMistake(
+                    f"line {self.line}: {what} has no column '{name}'; its columns are {', '.join(known)}"
+                )
+
+
+def grid_of(step: Step) -> Grid:
+    """The table under the step."""
+    if step.datatable is None:
+        raise FeatureMistake(f"line {step.line_number}: a table is missing under '{step.name}'")
+    head, *body = step.datatable.rows
+    columns = tuple(cell.value for cell in head.cells)
+    rows = tuple(
+        {name: Cell(cell.value, name, row.location.line) for name, cell in zip(columns, row.cells, strict=True)}
+        for row in body
+    )
+    return Grid(columns, rows, head.location.line)

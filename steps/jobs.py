@@ -1,0 +1,92 @@
+"""Sentences about jobs: started, stopped, started again, failing, refused."""
+
+import shlex
+
+from pytest_bdd import given, parsers, then, when
+
+from steps.checks import fail
+from steps.errors import FeatureMistake
+from steps.stage import Stage
+
+
+@given(parsers.parse("the {job} is running"))
+@when(parsers.parse("the {job} starts"))
+def job_is_running(stage: Stage, job: str) -> None:
+    """Starts the job with its defaults, and lets it process what is there."""
+    stage.start_job(job, [])
+
+
+@given(parsers.parse('the {job} is running with "{words}"'))
+@when(parsers.parse('the {job} starts with "{words}"'))
+def job_is_running_with(stage: Stage, job: str, words: str) -> None:
+    """The same with options, as on its command line; topics and folders are this scenario's own."""
+    stage.start_job(job, shlex.split(words))
+
+
+@when(parsers.parse('the {job} runs with "{words}"'))
+def job_runs_with(stage: Stage, job: str, words: str) -> None:
+    """Runs a job or command that ends by itself."""
+    stage.run_job(job, shlex.split(words))
+
+
+@when(parsers.parse("the {job} is stopped"))
+def job_is_stopped(stage: Stage, job: str) -> None:
+    """Stops the job after the batch in hand."""
+    stage.staged(job).stop()
+
+
+@when(parsers.parse("the {job} is started again"))
+def job_is_started_again(stage: Stage, job: str) -> None:
+    """Starts it from its checkpoint, with the same options; stops it before if it still runs."""
+    staged = stage.staged(job)
+    staged.stop()
+    staged.start()
+    stage.settle()
+
+
+@given(parsers.parse("the printer will break in the middle of batch {number:d} of the {job}"))
+def printer_will_break(stage: Stage, number: int, job: str) -> None:
+    """The next time that batch is shown, its output fails after the batch was read."""
+    stage.staged(job).breaks_in_batch = number
+
+
+@then(parsers.parse('the {job} has failed with "{text}"'))
+def job_has_failed(stage: Stage, job: str, text: str) -> None:
+    """The job has ended with an error that says this."""
+    stage.settle()
+    staged = stage.staged(job)
+    failure = staged.failure()
+    if failure is None:
+        fail(stage, f"the {job} has not failed")
+    elif text not in stage.without_suffix(str(failure)):
+        fail(stage, f"the {job} has failed, but with: {failure}")
+    staged.failure_mentioned = True
+
+
+@then(parsers.parse("the {job} is still running"))
+def job_is_still_running(stage: Stage, job: str) -> None:
+    """The job has neither ended nor failed."""
+    stage.settle()
+    running = stage.staged(job).running
+    if running is None or not running.is_active:
+        fail(stage, f"the {job} is not running")
+
+
+@then(parsers.parse('it is refused with "{text}"'))
+def it_is_refused(stage: Stage, text: str) -> None:
+    """What the last step asked for was refused, in a sentence that says this."""
+    if stage.refused is None:
+        raise FeatureMistake("nothing was refused")
+    if text not in stage.refused:
+        fail(stage, f"it was refused, but with: {stage.refused}")
+    stage.refused = None
+
+
+@then("it prints:")
+def it_prints(stage: Stage, docstring: str) -> None:
+    """What the command that has just run printed has each of these lines."""
+    printed = [" ".join(line.split()) for line in stage.without_suffix(stage.printed).splitlines()]
+    missing = [line for line in docstring.splitlines() if " ".join(line.split()) not in printed]
+    if missing:
+        lines = "\n".join(f"  {line}" for line in missing)
+        fail(stage, f"not printed:\n{lines}\n\nprinted:\n{stage.printed}")

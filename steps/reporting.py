@@ -1,0 +1,68 @@
+"""Tells a failing scenario by its feature's file, line and step, not by a Python stack."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from pytest_bdd.exceptions import StepDefinitionNotFoundError
+from pytest_bdd.parser import Feature, Scenario, Step
+
+from steps.account import account
+from steps.errors import FeatureMistake, StepFailure
+from steps.silence import unmentioned
+from steps.stage import Stage
+
+PLAIN = (StepFailure, FeatureMistake, StepDefinitionNotFoundError)
+
+
+def pytest_bdd_before_step(request: pytest.FixtureRequest, step: Step) -> None:
+    """Let the stage know which sentence is being played."""
+    stage: Stage = request.getfixturevalue("stage")
+    stage.step = step
+    _refusal_stands(stage, step)
+
+
+def pytest_bdd_step_error(request: pytest.FixtureRequest) -> None:
+    """What follows a failed step is not looked at."""
+    request.getfixturevalue("stage").failed = True
+
+
+def pytest_bdd_step_func_lookup_error(request: pytest.FixtureRequest, step: Step) -> None:
+    """The same for a sentence that is not in the vocabulary."""
+    stage = request.getfixturevalue("stage")
+    stage.step = step
+    stage.failed = True
+
+
+def pytest_bdd_after_scenario(request: pytest.FixtureRequest, feature: Feature, scenario: Scenario) -> None:  # noqa: ARG001
+    """Fail a scenario that leaves output nobody mentioned."""
+    stage: Stage = request.getfixturevalue("stage")
+    if stage.failed:
+        return
+    found = unmentioned(stage)
+    if found:
+        listed = "\n".join(f"  - {each}" for each in found)
+        raise StepFailure(f"{account(stage)}\n\nThe scenario ends, and no step has mentioned:\n{listed}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
+    """Replace the stack by the step's place and the message."""
+    report = yield
+    if call.excinfo is not None and isinstance(call.excinfo.value, PLAIN):
+        report.longrepr = f"{_place(item)}\n\n{call.excinfo.value}"  # type: ignore[attr-defined]
+    return report
+
+
+def _place(item: pytest.Item) -> str:
+    stage = getattr(item, "funcargs", {}).get("stage")
+    file = item.path.relative_to(item.config.rootpath) if item.path.is_relative_to(item.config.rootpath) else item.path
+    if stage is None or stage.step is None:
+        return str(file)
+    return f"{file}:{stage.step.line_number}: {stage.step.keyword} {stage.step.name}"
+
+
+def _refusal_stands(stage: Stage, step: Step) -> None:
+    """A refusal must be answered by the very next step."""
+    if stage.refused is not None and not step.name.startswith("it is refused"):
+        raise StepFailure(f"The step before was refused: {stage.refused}")

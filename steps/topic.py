@@ -1,0 +1,123 @@
+"""A topic of one scenario, under a name of its own."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from steps.errors import StepFailure
+
+QUIET = {"log_level": 0}
+
+
+@dataclass(frozen=True)
+class Event:
+    """What is to be sent; without a partition it goes with the others of its step."""
+
+    value: bytes | None
+    key: bytes | None = None
+    partition: int | None = None
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Where an event ended up."""
+
+    event: Event
+    partition: int
+    offset: int
+
+
+@dataclass
+class Topic:
+    """What was sent to a topic and what has been read of it."""
+
+    name: str
+    real_name: str
+    address: str
+    partitions: int = 1
+    sends: int = 0
+    sent: list[Sent] = field(default_factory=list)
+    positions: dict[int, int] = field(default_factory=dict)
+    seen: list[Message] = field(default_factory=list)
+
+    def create(self, seconds: float, **config: str) -> None:
+        """Make the topic on the broker."""
+        admin = AdminClient({"bootstrap.servers": self.address, **QUIET})
+        new = NewTopic(self.real_name, self.partitions, 1, config=config)
+        admin.create_topics([new], operation_timeout=seconds)[self.real_name].result(timeout=seconds)
+
+    def delete(self) -> None:
+        """Ask the broker to forget the topic."""
+        admin = AdminClient({"bootstrap.servers": self.address, **QUIET})
+        admin.delete_topics([self.real_name])[self.real_name].exception(timeout=10)
+
+    def send(self, events: Sequence[Event], seconds: float) -> None:
+        """Send the events at once.
+
+        Those of one partition go as one batch, which a reader sees whole or not at all, as when somebody pastes
+        them into the console producer. Steps take turns with the partitions.
+        """
+        shared = self.sends % self.partitions
+        self.sends += 1
+        failed: list[str] = []
+        arrived: list[Sent] = []
+
+        def note(event: Event, error: KafkaError | None, message: Message) -> None:
+            if error is not None:
+                failed.append(str(error))
+            else:
+                arrived.append(Sent(event, message.partition(), message.offset()))
+
+        producer = Producer(
+            {"bootstrap.servers": self.address, "linger.ms": 10_000, "message.max.bytes": 8_000_000, **QUIET}
+        )
+        for event in events:
+            producer.produce(
+                self.real_name,
+                value=event.value,
+                key=event.key,
+                partition=shared if event.partition is None else event.partition,
+                on_delivery=lambda error, message, event=event: note(event, error, message),
+            )
+        left = producer.flush(seconds)
+        if left or failed:
+            raise StepFailure(
+                f"{left or len(failed)} of {len(events)} events did not arrive in topic '{self.name}' "
+                f"within {seconds:g} s: {', '.join(sorted(set(failed))) or 'no answer'}"
+            )
+        self.sent.extend(arrived)
+
+    def read_on(self, seconds: float) -> list[Message]:
+        """Everything in the topic that was not read before."""
+        consumer = Consumer(
+            {"bootstrap.servers": self.address, "group.id": "sluice-reader", "enable.auto.commit": False}
+            | {"fetch.wait.max.ms": 10, "fetch.error.backoff.ms": 10, **QUIET}
+        )
+        try:
+            fresh = self._read_to_end(consumer, seconds)
+        finally:
+            consumer.close()
+        self.seen.extend(fresh)
+        return fresh
+
+    def _read_to_end(self, consumer: Consumer, seconds: float) -> list[Message]:
+        deadline = time.monotonic() + seconds
+        listed = consumer.list_topics(self.real_name, timeout=seconds).topics[self.real_name]
+        ends: dict[int, int] = {}
+        for partition in listed.partitions:
+            place = TopicPartition(self.real_name, partition)
+            low, ends[partition] = consumer.get_watermark_offsets(place, timeout=seconds)
+            self.positions[partition] = max(low, self.positions.get(partition, 0))
+        consumer.assign([TopicPartition(self.real_name, p, at) for p, at in self.positions.items()])
+        fresh: list[Message] = []
+        while any(self.positions[p] < end for p, end in ends.items()):
+            if time.monotonic() > deadline:
+                raise StepFailure(f"Topic '{self.name}' could not be read to its end within {seconds:g} s")
+            message = consumer.poll(0.1)
+            if message is not None and message.error() is None:
+                fresh.append(message)
+                self.positions[message.partition()] = message.offset() + 1
+        return fresh

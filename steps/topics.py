@@ -1,0 +1,162 @@
+"""Sentences about topics: events that arrive in them, records that jobs write to them."""
+
+import json
+import re
+from collections.abc import Sequence
+
+import pyarrow as pa
+from confluent_kafka import Message
+from pytest_bdd import given, parsers, then, when
+
+from steps.cells import CLOCK, json_value
+from steps.checks import check_equal
+from steps.errors import FeatureMistake, StepFailure
+from steps.frames import expected_table
+from steps.grid import Cell, Grid
+from steps.stage import Stage
+from steps.topic import Event
+
+NOT_FIELDS = ("key", "partition", "why")
+
+
+@given(parsers.parse('a topic "{name}"'))
+def a_topic(stage: Stage, name: str) -> None:
+    """A topic with one partition, this scenario's own."""
+    stage.add_topic(name, partitions=1)
+
+
+@given(parsers.parse('a topic "{name}" with {partitions:d} partitions'))
+def a_topic_with_partitions(stage: Stage, name: str, partitions: int) -> None:
+    """A topic with several partitions."""
+    stage.add_topic(name, partitions)
+
+
+@given(parsers.parse('these events in "{topic}":'))
+@when(parsers.parse('these events arrive in "{topic}":'))
+@when(parsers.parse('this event arrives in "{topic}":'))
+def these_events_arrive(stage: Stage, topic: str) -> None:
+    """Sends the table's rows as JSON, at once, and lets every running job process them.
+
+    A column is a field, but for `key`, `partition`, and `why`, which is for the reader alone.
+    """
+    stage.send(topic, _events(stage, stage.grid(), None))
+
+
+@when(parsers.parse('these events arrive in partition {partition:d} of "{topic}":'))
+def these_events_arrive_in_partition(stage: Stage, topic: str, partition: int) -> None:
+    """The same, into one partition."""
+    stage.send(topic, _events(stage, stage.grid(), partition))
+
+
+@given(parsers.parse('these lines in "{topic}":'))
+@when(parsers.parse('these lines arrive in "{topic}":'))
+@when(parsers.parse('this line arrives in "{topic}":'))
+def these_lines_arrive(stage: Stage, topic: str, docstring: str) -> None:
+    """Sends each line as it stands, at once, as a console producer would."""
+    stage.send(topic, [Event(line.encode()) for line in docstring.splitlines() if line.strip()])
+
+
+@when(parsers.parse('this value arrives in "{topic}": {value}'))
+def this_value_arrives(stage: Stage, topic: str, value: str) -> None:
+    r"""Sends one value that a line cannot hold: `null`, bytes such as `\xff\xfe`, or `1000000 bytes`."""
+    stage.send(topic, [Event(_odd_value(value))])
+
+
+@then(parsers.parse('"{topic}" receives exactly:'))
+def topic_receives_exactly(stage: Stage, topic: str, docstring: str) -> None:
+    """The records that have come since the last such step, in any order, each value a line."""
+    lines = [line.strip() for line in docstring.splitlines() if line.strip()]
+    expected = pa.table({"value": pa.array(lines, pa.string())})
+    actual = pa.table({"value": pa.array([_text(message.value()) for message in _fresh(stage, topic)], pa.string())})
+    check_equal(stage, actual, expected, f'what "{topic}" has received')
+
+
+@then(parsers.parse('"{topic}" receives these records:'))
+def topic_receives_records(stage: Stage, topic: str) -> None:
+    """The same as a table: `key`, `value` and `partition`, and any other column is a header."""
+    grid = stage.grid()
+    schema = pa.schema([(name, pa.string()) for name in grid.columns])
+    rows = [{name: _part(stage, message, name) for name in grid.columns} for message in _fresh(stage, topic)]
+    actual = pa.Table.from_pylist(rows, schema=schema)
+    check_equal(stage, actual, expected_table(grid, actual, stage.cells(), "a record"), f'what "{topic}" has received')
+
+
+@then(parsers.parse('"{topic}" receives nothing'))
+@then(parsers.parse('"{topic}" receives nothing more'))
+def topic_receives_nothing(stage: Stage, topic: str) -> None:
+    """No record has come since the last such step."""
+    fresh = _fresh(stage, topic)
+    if fresh:
+        shown = "\n".join(f"  {_text(message.value())}" for message in fresh)
+        raise StepFailure(f'"{topic}" has received {len(fresh)} records more:\n{shown}')
+
+
+@then(parsers.parse('the latest record of each key in "{topic}" is:'))
+def latest_of_each_key(stage: Stage, topic: str, docstring: str) -> None:
+    """What a consumer that keeps the latest value of each key has in the end."""
+    stage.settle()
+    _fresh(stage, topic)
+    latest = {message.key(): _text(message.value()) for message in stage.topic(topic).seen}
+    lines = [line.strip() for line in docstring.splitlines() if line.strip()]
+    check_equal(
+        stage,
+        pa.table({"value": pa.array(list(latest.values()), pa.string())}),
+        pa.table({"value": pa.array(lines, pa.string())}),
+        f'the latest of each key in "{topic}"',
+    )
+
+
+def _events(stage: Stage, grid: Grid, partition: int | None) -> list[Event]:
+    return [_event(stage, row, partition) for row in grid]
+
+
+def _event(stage: Stage, row: dict[str, Cell], partition: int | None) -> Event:
+    fields = {name: _field(stage, cell) for name, cell in row.items() if name not in NOT_FIELDS}
+    if "partition" in row:
+        if not row["partition"].text.isdigit():
+            raise row["partition"].mistake("not a partition's number")
+        partition = int(row["partition"].text)
+    key = row["key"].text.encode() if "key" in row else None
+    return Event(json.dumps(fields).encode(), key, partition)
+
+
+def _field(stage: Stage, cell: Cell) -> object:
+    if CLOCK.fullmatch(cell.text):
+        return stage.cells().moment(cell, cell.text).strftime("%Y-%m-%dT%H:%M:%S.%f")
+    return json_value(cell.text)
+
+
+def _odd_value(text: str) -> bytes | None:
+    if text == "null":
+        return None
+    size = re.fullmatch(r"(\d+) bytes", text)
+    if size:
+        return b"x" * int(size.group(1))
+    try:
+        return text.encode().decode("unicode_escape").encode("latin-1")
+    except UnicodeError:
+        raise FeatureMistake(
+            rf"'{text}' is neither null, nor bytes like \xff\xfe, nor a size like 1000 bytes"
+        ) from None
+
+
+def _fresh(stage: Stage, topic: str) -> list[Message]:
+    stage.settle()
+    return stage.topic(topic).read_on(stage.patience)
+
+
+def _part(stage: Stage, message: Message, name: str) -> str | None:
+    if name == "partition":
+        return str(message.partition())
+    if name in ("key", "value"):
+        return _text(message.key() if name == "key" else message.value())
+    headers: Sequence[tuple[str, bytes]] = message.headers() or []
+    found = [value for header, value in headers if header == name]
+    return stage.without_suffix(_text(found[-1]) or "") if found else None
+
+
+def _text(value: bytes | None) -> str | None:
+    if value is None:
+        return None
+    text = value.decode(errors="backslashreplace")
+    return text if len(text) <= 1000 else f"{len(value)} bytes"
