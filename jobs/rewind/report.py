@@ -20,6 +20,8 @@ def show_plan(console: Console, rewind: Rewind, notes: Sequence[str]) -> None:
     root = escape(rewind.checkpoint.files.root)
     console.print(f"[bold]Rewind of {root} to batch {rewind.to_batch}[/bold] (query {rewind.checkpoint.query_id})")
     console.print(_what_goes(rewind))
+    for operator in sorted({file.store.operator for file in rewind.state}):
+        console.print(f"State operator {operator} is {rewind.checkpoint.operator_name(operator) or 'unnamed'}.")
     console.print(_where_it_resumes(rewind))
     replayed = rewind.replayed
     batches = f"batch {replayed[0]}" if len(replayed) == 1 else f"batches {replayed[0]} to {replayed[-1]}"
@@ -30,8 +32,8 @@ def show_plan(console: Console, rewind: Rewind, notes: Sequence[str]) -> None:
     if rewind.unreferenced and not rewind.prune:
         unreferenced = size_of(file.entry for file in rewind.unreferenced)
         console.print(
-            f"{len(rewind.unreferenced)} SST files ({unreferenced}) are then referred to by no state version that is left. "
-            "They stay unless --prune is given."
+            f"{len(rewind.unreferenced)} SST files ({unreferenced}) are then referred to by no state version that is "
+            "left. They stay unless --prune is given."
         )
     for note in notes:
         console.print(f"[yellow]Note:[/yellow] {escape(note)}")
@@ -65,12 +67,17 @@ def _what_goes(rewind: Rewind) -> Table:
     _log_row(table, "offsets", rewind.offsets)
     _log_row(table, "commits", rewind.commits)
     for store, files in _by_store(rewind.state).items():
-        operator = f"{store.operator} {rewind.checkpoint.operator_name(store.operator)}".strip()
         entries = [file.entry for file in files]
         kinds = "/".join(sorted({file.kind for file in files}))
         versions = spans(file.version for file in files)
         table.add_row(
-            f"state {kinds}", operator, store.name, str(store.partition), versions, str(len(files)), size_of(entries)
+            f"state {kinds}",
+            str(store.operator),
+            store.name,
+            str(store.partition),
+            versions,
+            str(len(files)),
+            size_of(entries),
         )
     if rewind.other_state:
         what = "schemas of later batches" if rewind.to_batch else "all else in state"
