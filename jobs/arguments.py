@@ -35,7 +35,7 @@ def parse(job: AnyJob, words: Sequence[str]) -> argparse.Namespace:
     """Read the options, fill in what follows from others, and refuse nonsense."""
     options = parser_of(job).parse_args(words)
     options.job = job.name
-    options.kafka_option = [(key, _secret(value)) for key, value in getattr(options, "kafka_option", [])]
+    options.kafka_option = [_with_secret(setting) for setting in getattr(options, "kafka_option", [])]
     if isinstance(job, StreamingJob):
         options.dead_letter_topic = options.dead_letter_topic or f"{options.topic}-rejected"
         _check_topics(options)
@@ -48,6 +48,13 @@ def parse(job: AnyJob, words: Sequence[str]) -> argparse.Namespace:
 def session_settings(job: AnyJob, options: argparse.Namespace) -> dict[str, str]:
     """What the job sets in its Spark session; --conf wins."""
     return {**getattr(job, "settings", {}), "spark.sql.session.timeZone": options.time_zone, **dict(options.conf)}
+
+
+def _with_secret(setting: tuple[str, str] | str) -> tuple[str, str] | str:
+    if isinstance(setting, tuple):
+        return setting[0], _secret(setting[1])
+    key, equals, value = setting.partition("=")  # rewind-checkpoint takes settings as they are typed
+    return f"{key}{equals}{_secret(value)}"
 
 
 def _secret(value: str) -> str:

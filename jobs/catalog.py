@@ -1,22 +1,35 @@
 """All jobs and commands by name."""
 
 from importlib import import_module
+from importlib.util import find_spec
 
 from jobs.job import AnyJob
 
-MODULES = (
-    "early_writer",
-    "micro_batch_consumer",
-    "visits_windows_counter",
-    "visits_counter",
-    "data_synchronization",
-    "visits_counter_reprocessing",
-    "browser_stats_stateless",
-    "browser_stats_stateful",
+NAMES = (
+    "early-writer",
+    "micro-batch-consumer",
+    "visits-windows-counter",
+    "visits-counter",
+    "data-synchronization",
+    "visits-counter-reprocessing",
+    "browser-stats-stateless",
+    "browser-stats-stateful",
+    "visits-generator",
+    "rewind-checkpoint",
+    "jars",
 )
 
 
 def all_jobs() -> dict[str, AnyJob]:
     """Every job, in the order in which help lists them."""
-    jobs = [import_module(f"jobs.{module}").JOB for module in MODULES]
-    return {job.name: job for job in jobs}
+    return {name: find_job(name) for name in NAMES if find_spec(_module(name))}
+
+
+def find_job(name: str) -> AnyJob:
+    """One job; the others are not imported."""
+    job: AnyJob = import_module(_module(name)).JOB
+    return job
+
+
+def _module(name: str) -> str:
+    return f"jobs.{name.replace('-', '_')}"
