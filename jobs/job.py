@@ -3,12 +3,15 @@
 import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from pyspark.sql import DataFrame, SparkSession
+# A tool runs where there is no Spark.
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
-from jobs.running import RunningJob
+    from jobs.running import RunningJob
 
-ShowBatch = Callable[[DataFrame, int], None]
+ShowBatch = Callable[["DataFrame", int], None]
 
 
 class Refusal(Exception):
@@ -27,7 +30,7 @@ class StreamingJob:
     summary: str
     example: str
     add_options: Callable[[argparse.ArgumentParser], None]
-    start: Callable[[SparkSession, argparse.Namespace, ShowBatch], RunningJob]
+    start: Callable[["SparkSession", argparse.Namespace, ShowBatch], "RunningJob"]
     show: ShowBatch | None = None
     check: Callable[[argparse.Namespace], None] = accept
     settings: Mapping[str, str] = field(default_factory=dict)
@@ -42,7 +45,7 @@ class BatchJob:
     summary: str
     example: str
     add_options: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[SparkSession, argparse.Namespace], None]
+    run: Callable[["SparkSession", argparse.Namespace], None]
     check: Callable[[argparse.Namespace], None] = accept
     settings: Mapping[str, str] = field(default_factory=dict)
 
