@@ -39,6 +39,10 @@ class Journal:
     def is_interrupted(self) -> bool:
         return self.phase in (APPLYING, UNDOING)
 
+    @property
+    def new_metadata(self) -> str:
+        return f"{BACKUPS}/{self.name}/metadata"
+
     def backup_of(self, path: str) -> str:
         return f"{BACKUPS}/{self.name}/files/{path}"
 
@@ -96,7 +100,9 @@ def undo(files: Files, journal: Journal) -> None:
     _restore_all(files, journal, reversed(journal.moves.body))
     _put_metadata_back(files, journal, None)
     _write(files, replace(journal, phase=UNDONE))
-    files.remove(f"{BACKUPS}/{journal.name}/{JOURNAL}")
+    for leftover in (journal.new_metadata, journal.new_metadata + DRAFT, f"{BACKUPS}/{journal.name}/{JOURNAL}"):
+        if files.exists(leftover):
+            files.remove(leftover)
     files.remove_empty_folders(BACKUPS)
 
 
@@ -120,7 +126,9 @@ def _take_metadata_away(files: Files, journal: Journal) -> None:
 
 def _put_metadata_back(files: Files, journal: Journal, new_query_id: str | None) -> None:
     if new_query_id:
-        files.write("metadata", json.dumps({"id": new_query_id}, separators=(",", ":")).encode())
+        # By way of the backup's folder: a kill must not leave half of it beside Spark's files.
+        files.write(journal.new_metadata, json.dumps({"id": new_query_id}, separators=(",", ":")).encode())
+        files.move(journal.new_metadata, "metadata")
     else:
         _restore_all(files, journal, reversed(journal.moves.metadata))
 
