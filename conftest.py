@@ -6,6 +6,7 @@ pytest_plugins = [
     "steps.collection",
     "steps.fixtures",
     "steps.reporting",
+    "steps.narration",
     "steps.times",
     "steps.topics",
     "steps.jobs",

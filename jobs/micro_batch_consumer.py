@@ -23,9 +23,9 @@ def print_visits(batch: DataFrame, number: int) -> None:  # noqa: ARG001
 
 
 def lines_of(visits: list[Row]) -> list[str]:
-    """What is printed of a batch."""
+    """What is printed of a batch, partition by partition."""
     lines = ["✍️ Printing visits"]
-    for visit in visits:
+    for visit in sorted(visits, key=lambda visit: visit["partition"]):
         shown = Row(**{name: visit[name] for name in GENERATED_VISITS.fields.names})
         lines.append(f"Partition[{visit['partition']}] > Printing visit={shown}")
     return lines

@@ -1,5 +1,6 @@
 """The account of a scenario that goes with every mismatch: what was sent, what came out, where the watermark stood."""
 
+from jobs.progress import BatchProgress
 from steps.stage import Stage
 from steps.staged_job import StagedJob
 
@@ -32,17 +33,19 @@ def _batches(stage: Stage, staged: StagedJob) -> str:
     for number in sorted(seen.keys() | reports.keys()):
         lines.append(f"  batch {number}: {_report(stage, reports.get(number))}")
         if number in seen:
-            lines += [f"    {row}" for row in seen[number].rows.to_pylist()]
+            lines += [_row(stage, row) for row in seen[number].rows.to_pylist()]
     failure = staged.failure()
     if failure is not None:
         lines.append(f"  then: {stage.without_suffix(str(failure))}")
     return "\n".join(lines if len(lines) > 1 else [f"Batches of the {staged.name} so far: none"])
 
 
-def _report(stage: Stage, report: object) -> str:
-    from jobs.progress import BatchProgress
+def _row(stage: Stage, row: dict[str, object]) -> str:
+    return "    " + ", ".join(f"{name}={stage.shown(value)}" for name, value in row.items())
 
-    if not isinstance(report, BatchProgress):
+
+def _report(stage: Stage, report: BatchProgress | None) -> str:
+    if report is None:
         return "not reported"
     return (
         f"{report.rows_in} in, watermark {stage.clock(report.watermark)}, "

@@ -12,12 +12,14 @@ from steps.errors import FeatureMistake, StepFailure
 from steps.silence import unmentioned
 from steps.stage import Stage
 
+STAGE: pytest.StashKey[Stage] = pytest.StashKey()
 PLAIN = (StepFailure, FeatureMistake, StepDefinitionNotFoundError)
 
 
 def pytest_bdd_before_step(request: pytest.FixtureRequest, step: Step) -> None:
     """Let the stage know which sentence is being played."""
     stage: Stage = request.getfixturevalue("stage")
+    request.node.stash[STAGE] = stage
     stage.step = step
     _refusal_stands(stage, step)
 
@@ -30,6 +32,7 @@ def pytest_bdd_step_error(request: pytest.FixtureRequest) -> None:
 def pytest_bdd_step_func_lookup_error(request: pytest.FixtureRequest, step: Step) -> None:
     """The same for a sentence that is not in the vocabulary."""
     stage = request.getfixturevalue("stage")
+    request.node.stash[STAGE] = stage
     stage.step = step
     stage.failed = True
 
@@ -55,7 +58,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
 
 
 def _place(item: pytest.Item) -> str:
-    stage = getattr(item, "funcargs", {}).get("stage")
+    stage = item.stash.get(STAGE, None)
     file = item.path.relative_to(item.config.rootpath) if item.path.is_relative_to(item.config.rootpath) else item.path
     if stage is None or stage.step is None:
         return str(file)
@@ -65,4 +68,5 @@ def _place(item: pytest.Item) -> str:
 def _refusal_stands(stage: Stage, step: Step) -> None:
     """A refusal must be answered by the very next step."""
     if stage.refused is not None and not step.name.startswith("it is refused"):
+        stage.failed = True
         raise StepFailure(f"The step before was refused: {stage.refused}")

@@ -24,6 +24,7 @@ from steps.grid import Cell, Grid, grid_of
 from steps.staged_job import StagedJob
 from steps.topic import Event, Topic
 
+QUICK_POLL = "fetch.max.wait.ms=10"
 # Right for tests: no fsync of checkpoints that nobody will need again.
 QUICK_SPARK = {
     "spark.sql.streaming.checkpointFileManagerClass": (
@@ -52,7 +53,6 @@ class Stage:
     printed: str = ""
     step: Step | None = None
     failed: bool = False
-    on_event: Callable[[str], None] = lambda line: None
     suffix: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
 
     # What a sentence needs to be read.
@@ -78,6 +78,14 @@ class Stage:
         local = time.astimezone(ZoneInfo(self.zone))
         shown = local.strftime("%H:%M" if (local.second, local.microsecond) == (0, 0) else "%H:%M:%S.%f")
         return shown if local.date() == self.day else f"{local.date()} {shown}"
+
+    def shown(self, value: object) -> str:
+        """A value as the feature would write it."""
+        if isinstance(value, datetime):
+            return self.clock(value if value.tzinfo else value.replace(tzinfo=ZoneInfo(self.zone)))
+        if isinstance(value, dict) and set(value) == {"start", "end"}:
+            return f"{self.shown(value['start'])} to {self.shown(value['end'])}"
+        return str(value).lower() if isinstance(value, bool) else str(value)
 
     def without_suffix(self, text: str) -> str:
         """The text with topics under the names that the feature gives them, and paths without the folder."""
@@ -105,8 +113,6 @@ class Stage:
     def send(self, topic: str, events: list[Event]) -> None:
         """Send events and let every running job process them."""
         self.topic(topic).send(events, self.patience)
-        for event in events:
-            self.on_event(f"{topic} <- {event.value.decode(errors='replace') if event.value else event.value}")
         self.settle()
 
     # Jobs.
@@ -187,18 +193,19 @@ class Stage:
             named = vars(parser_of(job).parse_args(words))
         except Refusal as refusal:
             raise FeatureMistake(str(refusal)) from None
-        own = {"kafka": self.kafka, "time_zone": self.zone, "kafka_option": "fetch.max.wait.ms=10"}
-        if "--time-zone" in words:
-            del own["time_zone"]
+        own = {"kafka": self.kafka}
+        if "--time-zone" not in words:
+            own["time_zone"] = self.zone
         if isinstance(job, StreamingJob):
+            own["kafka_option"] = QUICK_POLL
             named["checkpoint"] = named["checkpoint"] or job.name
             named["dead_letter_topic"] = named["dead_letter_topic"] or f"{named['topic']}-rejected"
         for option in TOPIC_OPTIONS:
-            if option in named:
+            if named.get(option) is not None:
                 own[option] = self.add_topic(named[option]).real_name
-        if "checkpoint" in named:
+        if isinstance(job, StreamingJob):
             own["checkpoint"] = str(self.folder / "checkpoints" / named["checkpoint"])
-        if "table" in named:
+        if named.get("table") is not None:
             own["table"] = str(self.table_path(named["table"]))
         return words + [
             word for name, value in own.items() if name in named for word in (f"--{name.replace('_', '-')}", value)
