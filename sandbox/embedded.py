@@ -1,5 +1,6 @@
 """Apache Kafka in KRaft mode as a child process: loopback only, free ports, its own data directory."""
 
+import os
 import shutil
 import socket
 import subprocess
@@ -109,7 +110,12 @@ class EmbeddedKafka(Kafka):
 
     def _run_tool(self, main_class: str, *arguments: str) -> None:
         ran = subprocess.run(
-            self._java(main_class, *arguments), capture_output=True, text=True, timeout=START_SECONDS, check=False
+            self._java(main_class, *arguments),
+            capture_output=True,
+            text=True,
+            timeout=START_SECONDS,
+            check=False,
+            env=os.environ.copy(),
         )
         if ran.returncode != 0:
             raise SandboxError(f"Kafka's storage could not be formatted: {(ran.stderr or ran.stdout).strip()[-500:]}")

@@ -222,7 +222,9 @@ def _run_ivy(arguments: list[str], properties: dict[str, str], cache: Path, cons
     command += ["-jar", str(ivy_jars[-1]), "-cache", str(cache / "ivy"), *arguments]
     command += ["-settings", settings] if settings else []
     with (
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as ivy,
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ.copy()
+        ) as ivy,
         console.status("Asking the registry …") as status,
     ):
         said = []

@@ -42,7 +42,10 @@ def _java_of_path() -> Path:
 
 def _major_version(java: Path) -> int:
     try:
-        shown = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
+        # A copy: another thread may be changing the environment, and a child that inherits it meanwhile fails to start.
+        shown = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, timeout=30, check=True, env=os.environ.copy()
+        ).stderr
     except (OSError, subprocess.SubprocessError) as error:
         raise SandboxError(f"{java} does not run ({error}). {WAY_OUT}") from error
     match = re.search(r'version "(?:1\.)?(\d+)', shown)

@@ -17,7 +17,11 @@ GRACE_SECONDS = 5
 def leashed(command: list[str], **popen_options: object) -> subprocess.Popen[bytes]:
     """Start the command on a leash held by this process; `let_go` ends it."""
     return subprocess.Popen(  # type: ignore[call-overload,no-any-return]
-        [sys.executable, __file__, *command], stdin=subprocess.PIPE, start_new_session=True, **popen_options
+        [sys.executable, __file__, *command],
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+        env=os.environ.copy(),
+        **popen_options,
     )
 
 

@@ -13,10 +13,18 @@ from sandbox.errors import SandboxError
 from sandbox.kafka import Kafka, own_kafka
 from steps.stage import Stage
 
-# A short run is over before the full compiler pays for itself.
 SHORT_RUN = {
+    # A short run is over before the full compiler pays for itself.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    # Small tables and states: more partitions would be empty tasks.
     "spark.sql.shuffle.partitions": "2",
+    "spark.databricks.delta.snapshotPartitions": "1",
+    # Nobody will need these checkpoints after a power cut: no fsync.
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+    # An account of a scenario has all its batches.
+    "spark.sql.streaming.numRecentProgressUpdates": "10000",
 }
 STARTED: pytest.StashKey[Future[Kafka]] = pytest.StashKey()
 

@@ -25,13 +25,6 @@ from steps.staged_job import StagedJob
 from steps.topic import Event, Topic
 
 QUICK_POLL = "fetch.max.wait.ms=10"
-# Right for tests: no fsync of checkpoints that nobody will need again.
-QUICK_SPARK = {
-    "spark.sql.streaming.checkpointFileManagerClass": (
-        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
-    ),
-    "spark.sql.streaming.numRecentProgressUpdates": "10000",
-}
 
 
 @dataclass
@@ -213,7 +206,7 @@ class Stage:
 
     def _session(self, job: AnyJob, options: argparse.Namespace) -> SparkSession:
         session = self.spark.newSession()
-        for key, value in {**QUICK_SPARK, **session_settings(job, options)}.items():
+        for key, value in session_settings(job, options).items():
             session.conf.set(key, value)
         return session
 
