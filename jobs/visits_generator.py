@@ -21,6 +21,7 @@ from jobs.text import address, duration, key_value, positive
 DONE, FAILED = 0, 1
 ANSWER_SECONDS = 15
 FLUSH_SECONDS = 30
+FLUSH_SECONDS_IN_TROUBLE = 5
 WAIT_SLICE = 0.1
 MOST_VISITS = 1_000_000
 FIRST_TIME = "2024-01-01T01:00:00"
@@ -117,9 +118,10 @@ class Topic:
 
     def close(self) -> None:
         """Wait until the broker has everything."""
-        unconfirmed = self._producer.flush(FLUSH_SECONDS)
+        patience = FLUSH_SECONDS_IN_TROUBLE if self.trouble else FLUSH_SECONDS
+        unconfirmed = self._producer.flush(patience)
         if unconfirmed:
-            self._failures[f"no answer within {FLUSH_SECONDS} s"] += unconfirmed
+            self._failures[f"no answer within {patience} s"] += unconfirmed
         if self._failures:
             reasons = ", ".join(sorted(self._failures))
             raise Unreachable(
