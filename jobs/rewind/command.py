@@ -23,6 +23,7 @@ SINK_UNSEEN = (
     "the sink, give --table DIR."
 )
 RETENTION_UNSEEN = "Whether Kafka still has these offsets was not asked: give --kafka HOST:PORT."
+NO_DATA = "Batch {batch} had no data of its own: a restarted job runs it when the next data arrives, not before."
 FILE_SOURCE = "A file source keeps its own list of files: all that it listed since comes in one batch, batch {batch}."
 
 
@@ -181,6 +182,8 @@ def _sink_notes(options: argparse.Namespace, checkpoint: Checkpoint) -> list[str
 
 def _source_notes(options: argparse.Namespace, rewind: Rewind) -> list[str]:
     notes = []
+    if rewind.begins_without_data:
+        notes.append(NO_DATA.format(batch=rewind.to_batch))
     if rewind.resume.kafka and not options.kafka:
         notes.append(RETENTION_UNSEEN)
     if any(isinstance(offset, dict) and "logOffset" in offset for offset in rewind.resume.by_source.values()):

@@ -57,6 +57,13 @@ class Rewind:
         """The committed batches whose output will be produced again."""
         return range(self.to_batch, max(self.checkpoint.commits) + 1)
 
+    @property
+    def begins_without_data(self) -> bool:
+        """Whether the first batch to replay only moved the watermark: Spark does not run such a batch by itself."""
+        if self.to_batch == 0 or self.to_batch not in self.checkpoint.offsets:
+            return False
+        return self.checkpoint.offsets_of(self.to_batch).by_source == self.resume.by_source
+
     def moves(self) -> Moves:
         """The files to move, each after its side files: a file without a checksum is valid, a lone checksum is not."""
         state = [file.entry.path for file in sorted(self.state, key=lambda file: -file.version)]
@@ -110,9 +117,12 @@ def obstacle(checkpoint: Checkpoint, batch: int) -> str | None:
         return f"batch {batch} was not committed, so a restart begins with it anyway"
     if batch == 0:
         return None
-    for log in ("offsets", "commits"):
-        if batch - 1 not in getattr(checkpoint, log):
-            return f"batch {batch} starts from {log}/{batch - 1}, which is purged"
+    if batch - 1 not in checkpoint.commits:
+        return f"batch {batch} starts from commits/{batch - 1}, which is purged"
+    # Spark does not start without the offsets before the newest ones, either.
+    for before in range(batch - 1, max(batch - 3, -1), -1):
+        if before not in checkpoint.offsets:
+            return f"batch {batch} starts from offsets/{before}, which is purged"
     return _state_obstacle(checkpoint, batch)
 
 

@@ -101,17 +101,19 @@ def _by_store(files: Iterable[StateFile]) -> dict[Store, list[StateFile]]:
 
 
 def _where_it_resumes(rewind: Rewind) -> Table:
-    table = Table("resumes from", "", box=SIMPLE_HEAD)
-    table.add_row("watermark", _watermark(rewind.watermark_ms))
+    table = Table(box=SIMPLE_HEAD)
+    for heading in ("resumes from", "partition", "at"):
+        table.add_column(heading, overflow="fold")
+    table.add_row("watermark", "", _watermark(rewind.watermark_ms))
     for source, offset in rewind.resume.by_source.items():
         kafka = as_kafka(offset)
         for topic, partitions in (kafka or {}).items():
             for partition, number in sorted(partitions.items()):
-                table.add_row(f"source {source}: Kafka {escape(topic)}, partition {partition}", f"offset {number}")
+                table.add_row(f"source {source}: Kafka {escape(topic)}", str(partition), f"offset {number}")
         if not kafka:
-            table.add_row(f"source {source}", escape(str(offset)))
+            table.add_row(f"source {source}", "", escape(str(offset)))
     if not rewind.resume.by_source:
-        table.add_row("sources", "their very beginning, as the job's options say")
+        table.add_row("sources", "", "their very beginning, as the job's options say")
     return table
 
 

@@ -85,7 +85,7 @@ CASES = {
         Case("join-format-2", joined, {**ROCKSDB, **FORMAT_2}, "append", ({"joinSide": "left"}, {"joinSide": "right"})),
         Case("transform-with-state", counted, ROCKSDB, state_options=({"stateVarName": "count"},)),
         Case("stateless", stateless, {}, "append", ()),
-        Case("purged", windowed, {"spark.sql.streaming.minBatchesToRetain": "2"}),
+        Case("purged", windowed, {"spark.sql.streaming.minBatchesToRetain": "3"}),
     )
 }
 

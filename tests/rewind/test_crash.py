@@ -1,9 +1,10 @@
 """Killed at any moment, a rewind can be finished, and it can be undone."""
 
 import os
-import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,14 @@ MATRIX = [
 def no_wait_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kill, other than a power cut, loses nothing that was written."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+@pytest.fixture
+def scratch() -> Iterator[Path]:
+    """In memory where there is such a place: thousands of small files come and go here."""
+    memory = Path("/dev/shm")
+    with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as folder:
+        yield Path(folder)
 
 
 def killing(*words: object) -> None:
@@ -59,39 +68,38 @@ def done(checkpoint: Path, *words: str) -> Path:
 
 @pytest.mark.parametrize(("case", "words"), MATRIX)
 def test_killed_rewind_is_finished_or_undone(
-    case: str, words: list[str], checkpoints: Checkpoints, tmp_path: Path
+    case: str, words: list[str], checkpoints: Checkpoints, scratch: Path
 ) -> None:
-    made = checkpoints.made(case).checkpoint
+    made = checkpoints.copy(case, scratch / "made")
     original = tree(made)
-    rewound = without_id(tree(done(checkpoints.copy(case, tmp_path / "whole"), *words, "--apply")), words)
-    killing(made, tmp_path / "killed", *words, "--apply")
+    rewound = without_id(tree(done(checkpoints.copy(case, scratch / "whole"), *words, "--apply")), words)
+    killing(made, scratch / "killed", *words, "--apply")
 
-    link_tree(tmp_path / "killed", tmp_path / "twice")
-    killing("again", tmp_path / "twice", *words, "--apply")
-    *killed, last = moments(tmp_path / "killed")
+    link_tree(scratch / "killed", scratch / "twice")
+    killing("again", scratch / "twice", *words, "--apply")
+    *killed, last = moments(scratch / "killed")
     assert without_id(tree(last), words) == rewound
     for number, moment in enumerate(killed):
         # Before the journal is in place nothing has been done, and there is nothing to undo.
         untouched = not (any(moment.glob(".sluice-rewind/*/journal.json*")) and number > 2)
-        copy = link_tree(moment, tmp_path / "finish")
+        copy = link_tree(moment, scratch / f"finish-{number}")
         assert without_id(tree(done(copy, *words, "--apply")), words) == rewound, moment
-        shutil.rmtree(copy)
         if untouched:
             assert tree(moment) == original
         else:
             assert tree(done(moment, "--undo")) == original, moment
-    for moment in moments(tmp_path / "twice")[4:]:
+    for moment in moments(scratch / "twice")[4:]:
         assert tree(done(moment, "--undo")) == original, moment
 
 
 @pytest.mark.parametrize(("case", "words"), MATRIX)
-def test_killed_undo_is_finished(case: str, words: list[str], checkpoints: Checkpoints, tmp_path: Path) -> None:
+def test_killed_undo_is_finished(case: str, words: list[str], checkpoints: Checkpoints, scratch: Path) -> None:
     original = tree(checkpoints.made(case).checkpoint)
-    applied = done(checkpoints.copy(case, tmp_path / "applied"), *words, "--apply")
+    applied = done(checkpoints.copy(case, scratch / "applied"), *words, "--apply")
     rewound = tree(applied)
-    killing(applied, tmp_path / "killed", "--undo")
+    killing(applied, scratch / "killed", "--undo")
 
-    *killed, last = moments(tmp_path / "killed")
+    *killed, last = moments(scratch / "killed")
     assert tree(last) == original
     for moment in killed:
         if tree(moment) not in (original, rewound):
@@ -103,13 +111,13 @@ def test_killed_undo_is_finished(case: str, words: list[str], checkpoints: Check
 
 @pytest.mark.parametrize("case", ["rocksdb-zip", "stateless"])
 def test_job_restarted_by_accident_on_half_a_rewind_loses_nothing(
-    case: str, checkpoints: Checkpoints, tmp_path: Path
+    case: str, checkpoints: Checkpoints, scratch: Path
 ) -> None:
     made = checkpoints.made(case)
     expected = {batch: rows for batch, rows in made.output.items() if batch >= 3}
-    rewound = tree(done(checkpoints.copy(case, tmp_path / "whole"), "--to-batch", "3", "--apply"))
-    killing(checkpoints.copy(case, tmp_path / "made"), tmp_path / "killed", "--to-batch", "3", "--apply")
-    half = [moment for moment in moments(tmp_path / "killed") if not (moment / "metadata").exists()]
+    rewound = tree(done(checkpoints.copy(case, scratch / "whole"), "--to-batch", "3", "--apply"))
+    killing(checkpoints.copy(case, scratch / "made"), scratch / "killed", "--to-batch", "3", "--apply")
+    half = [moment for moment in moments(scratch / "killed") if not (moment / "metadata").exists()]
     for moment in (half[0], half[len(half) // 2], half[-1]):
         with pytest.raises(PySparkException, match="metadata file is missing"):
             made.run(moment)
@@ -117,12 +125,12 @@ def test_job_restarted_by_accident_on_half_a_rewind_loses_nothing(
     assert made.run(half[-1]) == expected
 
 
-def test_job_that_ran_before_the_last_file_moved_ran_rightly(checkpoints: Checkpoints, tmp_path: Path) -> None:
+def test_job_that_ran_before_the_last_file_moved_ran_rightly(checkpoints: Checkpoints, scratch: Path) -> None:
     made = checkpoints.made("rocksdb-zip")
-    killing(checkpoints.copy("rocksdb-zip", tmp_path / "made"), tmp_path / "killed", "--to-batch", "3", "--apply")
+    killing(checkpoints.copy("rocksdb-zip", scratch / "made"), scratch / "killed", "--to-batch", "3", "--apply")
     late = [
         moment
-        for moment in moments(tmp_path / "killed")
+        for moment in moments(scratch / "killed")
         if (moment / "metadata").exists()
         and (moment / "offsets" / "3").exists()
         and not (moment / "commits/3").exists()
