@@ -274,7 +274,7 @@ def _add_flaws(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--late-by",
         metavar="'N minutes'",
-        type=duration,
+        type=_late_by,
         default=timedelta(minutes=60),
         help="how far a late event lies behind its visit (60 minutes)",
     )
@@ -296,6 +296,13 @@ def _share(text: str) -> float:
     if share is None or not 0 <= share <= 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a share from 0 to 1")
     return share
+
+
+def _late_by(text: str) -> timedelta:
+    try:
+        return duration(text)
+    except OverflowError:
+        raise argparse.ArgumentTypeError(f"'{text}' is longer than times can tell") from None
 
 
 def _rate(text: str) -> float:

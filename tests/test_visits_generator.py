@@ -227,6 +227,7 @@ def test_the_jobs_can_read_all_but_the_malformed(spark: SparkSession) -> None:
         (["--seed", "x"], "'x' is not a whole number from 0 on"),
         (["--start", "noon"], "'noon' is not a time"),
         (["--late-by", "soon"], "'soon' is not a duration"),
+        (["--late-by", "999999999999 days"], "longer than times can tell"),
         (["--visits", "1000001"], "at most 1000000"),
         (["--start", "9999-12-31T23:00:00", "--count", "1000"], "past the year 9999"),
         (["--start", "0001-01-01T23:00:00", "--late", "0.1"], "before the year 1"),
