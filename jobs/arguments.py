@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from jobs.checkpoint_owner import is_begun, refuse_foreign
 from jobs.job import AnyJob, Refusal, StreamingJob
 
 
@@ -35,10 +36,14 @@ def parse(job: AnyJob, words: Sequence[str]) -> argparse.Namespace:
     """Read the options, fill in what follows from others, and refuse nonsense."""
     options = parser_of(job).parse_args(words)
     options.job = job.name
-    options.kafka_option = [_with_secret(setting) for setting in getattr(options, "kafka_option", [])]
+    _read_secrets(options)
     if isinstance(job, StreamingJob):
         options.dead_letter_topic = options.dead_letter_topic or f"{options.topic}-rejected"
         _check_topics(options)
+        _check_input(options)
+        _check_checkpoint(options)
+        if hasattr(options, "table"):
+            _check_table(options.table)
     if hasattr(options, "time_zone"):
         _check_zone(options.time_zone)
     job.check(options)
@@ -50,28 +55,36 @@ def session_settings(job: AnyJob, options: argparse.Namespace) -> dict[str, str]
     return {**getattr(job, "settings", {}), "spark.sql.session.timeZone": options.time_zone, **dict(options.conf)}
 
 
-def _with_secret(setting: tuple[str, str] | str) -> tuple[str, str] | str:
+def _read_secrets(options: argparse.Namespace) -> None:
+    """Put in what --kafka-option names as env:NAME or file:PATH, and remember it as secret."""
+    options.kept_secret = []
+    given: list[tuple[str, str] | str] = getattr(options, "kafka_option", [])
+    options.kafka_option = [_with_secret(setting, options.kept_secret) for setting in given]
+
+
+def _with_secret(setting: tuple[str, str] | str, kept: list[str]) -> tuple[str, str] | str:
     if isinstance(setting, tuple):
-        return setting[0], _secret(setting[1])
+        return setting[0], _value(setting[1], kept)
     key, equals, value = setting.partition("=")  # rewind-checkpoint takes settings as they are typed
-    return f"{key}{equals}{_secret(value)}"
+    return f"{key}{equals}{_value(value, kept)}"
 
 
-def _secret(value: str) -> str:
+def _value(text: str, kept: list[str]) -> str:
     """A value may be kept out of the command line, which other users of the machine can read."""
-    kind, _, place = value.partition(":")
+    kind, _, place = text.partition(":")
     if kind == "env":
         if place not in os.environ:
             raise Refusal(f"The environment has no variable {place}, which --kafka-option asks for.")
-        return os.environ[place]
-    if kind == "file":
+        kept.append(os.environ[place])
+    elif kind == "file":
         try:
-            return Path(place).read_text().strip()
-        except OSError as error:
-            raise Refusal(
-                f"The file {place}, which --kafka-option asks for, cannot be read: {error.strerror}."
-            ) from None
-    return value
+            kept.append(Path(place).read_text().strip())
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "it is not text"
+            raise Refusal(f"The file {place}, which --kafka-option asks for, cannot be read: {reason}.") from None
+    else:
+        return text
+    return kept[-1]
 
 
 def _check_topics(options: argparse.Namespace) -> None:
@@ -85,8 +98,40 @@ def _check_topics(options: argparse.Namespace) -> None:
         seen[name] = option
 
 
+def _check_input(options: argparse.Namespace) -> None:
+    if options.send is None:
+        return
+    if options.kafka is not None:
+        raise Refusal("--send fills the topic of an embedded Kafka: leave --kafka out, or send with a Kafka client.")
+    if options.send != "-" and not Path(options.send).is_file():
+        raise Refusal(f"There is no file {options.send}, which --send asks for.")
+
+
+def _check_checkpoint(options: argparse.Namespace) -> None:
+    if options.checkpoint is None:
+        # An embedded Kafka begins empty, and so must the checkpoint: the runner makes one.
+        options.checkpoint = f"checkpoints/{options.job}" if options.kafka else None
+    elif options.kafka is None and is_begun(options.checkpoint):
+        raise Refusal(
+            f"The checkpoint {options.checkpoint} is of another Kafka than the embedded one, which begins empty: "
+            "give --kafka, or another --checkpoint."
+        )
+    if options.checkpoint is not None:
+        refuse_foreign(options.checkpoint, options.job, options.topic)
+
+
+def _check_table(table: str) -> None:
+    path = Path(table.removeprefix("file://"))
+    if "://" in str(table) and not table.startswith("file://"):
+        return
+    is_delta = (path / "_delta_log").is_dir()
+    is_free = not path.exists() or (path.is_dir() and not any(path.iterdir()))
+    if not is_delta and not is_free:
+        raise Refusal(f"{table} exists and is not a Delta table: name another --table.")
+
+
 def _check_zone(name: str) -> None:
     try:
         ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
+    except (ZoneInfoNotFoundError, ValueError, OSError):  # OSError: half a name, such as Europe
         raise Refusal(f"{name} is not a time zone: write it like UTC or Europe/Paris.") from None

@@ -1,6 +1,7 @@
 """The command `sluice`: one word for the job, then the job's options.
 
-It exits 0 when the work is done or was stopped, 1 when it failed, 2 when what was asked for is refused.
+It exits 0 when the work is done or was stopped; 1 when it failed, or Kafka does not answer; 2 when what was asked for
+is refused, as is a topic that is not there; 130 when work that has no good place to stop was interrupted.
 """
 
 import sys
@@ -8,10 +9,10 @@ from collections.abc import Sequence
 
 from jobs.arguments import parse
 from jobs.catalog import NAMES, all_jobs, find_job
-from jobs.job import AnyJob, BatchJob, Refusal, StreamingJob, Tool
+from jobs.job import AnyJob, BatchJob, NoAnswer, Refusal, StreamingJob, Tool
 from sandbox.errors import SandboxError
 
-DONE, FAILED, REFUSED = 0, 1, 2
+DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
 USAGE = "usage: sluice JOB [options]"
 GROUPS: dict[str, type[AnyJob]] = {
     "jobs that run until they are stopped": StreamingJob,
@@ -28,10 +29,14 @@ def main(words: Sequence[str] | None = None) -> int:
             print(overview())
             return DONE if words else REFUSED
         return _run(_named(words[0]), words[1:])
+    except NoAnswer as reason:
+        return _say(reason, FAILED)
     except Refusal as refusal:
         return _say(refusal, REFUSED)
     except SandboxError as error:
         return _say(error, FAILED)
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 def overview() -> str:

@@ -18,6 +18,10 @@ class Refusal(Exception):
     """What was asked for makes no sense; one sentence says why and what to do."""
 
 
+class NoAnswer(Refusal):
+    """Kafka is not there, or does not let us in: the same words may work later."""
+
+
 def accept(options: argparse.Namespace) -> None:
     """Find nothing wrong."""
 

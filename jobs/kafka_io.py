@@ -5,11 +5,20 @@ import argparse
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+# Spark asks three times: a query rides out an outage of about a minute, and fails after it.
+PATIENCE = {"request.timeout.ms": "15000", "default.api.timeout.ms": "20000"}
+
 
 def kafka_settings(options: argparse.Namespace) -> dict[str, str]:
     """How to reach the broker, as Spark's Kafka source and sink take it."""
-    given = {f"kafka.{key}": value for key, value in options.kafka_option}
-    return {"kafka.bootstrap.servers": options.kafka, **given}
+    return {f"kafka.{key}": value for key, value in client_settings(options).items()}
+
+
+def client_settings(options: argparse.Namespace) -> dict[str, str]:
+    """How to reach the broker, as Kafka's own client takes it; --kafka-option wins."""
+    given = dict(options.kafka_option)
+    patience = {} if PATIENCE.keys() & given.keys() else PATIENCE
+    return {"bootstrap.servers": options.kafka, **patience, **given}
 
 
 def read_stream(spark: SparkSession, options: argparse.Namespace) -> DataFrame:

@@ -3,7 +3,7 @@
 import argparse
 from datetime import timedelta
 
-from jobs.text import address, duration, key_value, plain, positive, watermark_delay
+from jobs.text import address, duration, key_value, plain, positive, topic_name, watermark_delay
 
 TOPIC_OPTIONS = ("topic", "output_topic", "dead_letter_topic")
 PATH_OPTIONS = ("checkpoint", "table")
@@ -47,7 +47,12 @@ def add_streaming(
     """What every streaming job takes."""
     add_kafka(parser)
     group = parser.add_argument_group("stream")
-    group.add_argument("--topic", default=topic, help="the input topic (%(default)s)")
+    group.add_argument("--topic", type=topic_name, default=topic, help="the input topic (%(default)s)")
+    group.add_argument(
+        "--send",
+        metavar="FILE",
+        help="send the lines of FILE (- for standard input) to the embedded Kafka's topic first",
+    )
     group.add_argument(
         "--checkpoint",
         metavar="DIR",
@@ -81,7 +86,12 @@ def add_streaming(
         default="dead-letter",
         help="what to do with a record that cannot be read (%(default)s)",
     )
-    group.add_argument("--dead-letter-topic", metavar="TOPIC", help="where it goes (the input topic's name-rejected)")
+    group.add_argument(
+        "--dead-letter-topic",
+        metavar="TOPIC",
+        type=topic_name,
+        help="where it goes (the input topic's name with -rejected; made if it is not there)",
+    )
     group.add_argument(
         "--max-value-bytes",
         metavar="N",
@@ -94,7 +104,9 @@ def add_streaming(
 
 def add_output_topic(parser: argparse.ArgumentParser, topic: str) -> None:
     """Where results go."""
-    parser.add_argument("--output-topic", metavar="TOPIC", default=topic, help="the output topic (%(default)s)")
+    parser.add_argument(
+        "--output-topic", metavar="TOPIC", type=topic_name, default=topic, help="the output topic (%(default)s)"
+    )
 
 
 def add_table(parser: argparse.ArgumentParser) -> None:

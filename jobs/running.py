@@ -4,10 +4,19 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
+from pyspark.errors import PySparkException
 from pyspark.sql.streaming import StreamingQuery
 
+from jobs.failures import innermost_cause
 from jobs.progress import BatchProgress, batch_progress
+
+GRACE_SECONDS = 60.0
+OFFSETS_SECONDS = 2.0
+POLL_SECONDS = 0.1
 
 
 class WaitedTooLong(Exception):
@@ -48,7 +57,14 @@ class RunningJob:
 
     def batches(self) -> list[BatchProgress]:
         """What the main query reported of its batches so far."""
-        return [batch_progress(report) for report in self.main.recentProgress]
+        return [batch_progress(report) for report in self.main.recentProgress if _is_of_batch(report)]
+
+    def batches_after(self, number: int) -> list[BatchProgress]:
+        """The same of the batches after that one; cheap if there are none."""
+        latest = self.main.lastProgress
+        if latest is None or latest.batchId <= number:
+            return []
+        return [batch for batch in self.batches() if batch.batch > number]
 
     def failure(self) -> Failure | None:
         """The first failure among the queries, if one failed."""
@@ -68,16 +84,26 @@ class RunningJob:
             if waiter.is_alive():
                 raise WaitedTooLong(f"{query.name} has not processed all that is available after {seconds:g} s")
 
-    def stop(self) -> None:
-        """Stop every query after the batch in hand."""
+    def stop(self, grace: float = GRACE_SECONDS, hurry: threading.Event | None = None) -> None:
+        """Stop every query after the batch in hand.
+
+        A batch that is not done after `grace` seconds, or when `hurry` is set, is interrupted; it is redone at the
+        next start.
+        """
         for query in self.queries:
+            _begin_no_batch(query)
+        started = time.monotonic()
+        for query in self.queries:
+            while not (hurry and hurry.is_set()) and _batch_in_hand(query, time.monotonic() - started, grace):
+                time.sleep(POLL_SECONDS)
             query.stop()
 
     def await_end(self, seconds: float) -> bool:
         """Wait until a query has ended, at most `seconds`; tells whether all have, or one has failed."""
         deadline = time.monotonic() + seconds
         for query in self.queries:
-            if not query.awaitTermination(max(0.001, deadline - time.monotonic())):
+            ended = _ended_within(query, deadline - time.monotonic())
+            if not ended or query.exception() is not None:
                 return self.failure() is not None
         return True
 
@@ -90,33 +116,59 @@ def _process_all_available(query: StreamingQuery) -> None:
         return
 
 
+def _ended_within(query: StreamingQuery, seconds: float) -> bool:
+    try:
+        return bool(query.awaitTermination(max(0.001, seconds)))
+    except (PySparkException, Py4JError):  # raised where the query has failed
+        return True
+
+
+def _is_of_batch(report: Any) -> bool:
+    """An idle query reports now and then too, under the number of the batch that is to come."""
+    return "addBatch" in report.durationMs
+
+
+def _begin_no_batch(query: StreamingQuery) -> None:
+    """Tell the query to end after its batch: StreamingQuery.stop() alone interrupts it in the middle."""
+    try:
+        terminated = getattr(_java(f"{query._jsq.getClass().getPackageName()}.TERMINATED$"), "MODULE$")
+        query._jsq.streamingQuery().state().set(terminated)
+    except (Py4JError, TypeError):
+        # A Spark without this inner switch: a batch may begin just before stop(), and is redone at the next start.
+        return
+
+
+def _java(name: str) -> Any:
+    return getattr(SparkContext._jvm, name)
+
+
+def _batch_in_hand(query: StreamingQuery, waited: float, grace: float) -> bool:
+    # isActive and awaitTermination already call a query ended that is only told to end.
+    if waited > grace or not query._jsq.streamingQuery().queryExecutionThread().isAlive():
+        return False
+    status = query.status
+    # A query that still asks for offsets by now gets no answer from Kafka: it has no batch to lose.
+    asks_for_offsets = waited > OFFSETS_SECONDS and status["message"].startswith("Getting offsets")
+    return bool(status["isTriggerActive"]) and not asks_for_offsets
+
+
 def describe_failure(query: StreamingQuery, error: Exception) -> Failure:
     """Find the innermost error that Spark names."""
-    trace = str(error)
-    progress = query.lastProgress
+    trace = _java_trace(query) or str(error)
+    cause = innermost_cause(trace)
     return Failure(
-        query=query.name,
-        error_class=_error_class(error),
-        cause=_cause(trace),
-        batch=_failed_batch(query, progress.batchId if progress else None),
-        trace=trace,
+        query=query.name, error_class=cause.name, cause=cause.message, batch=_batch_number(query), trace=trace
     )
 
 
-def _failed_batch(query: StreamingQuery, last_finished: int | None) -> int | None:
-    batch = _committed_batch(query)
-    if batch is not None:
-        return batch
-    return None if last_finished is None else last_finished + 1
+def _java_trace(query: StreamingQuery) -> str:
+    error = query._jsq.exception()
+    # PySpark's own exception has no causes.
+    return str(_java("org.apache.spark.util.Utils").exceptionString(error.get())) if error.isDefined() else ""
 
 
-def _committed_batch(query: StreamingQuery) -> int | None:
-    return None
-
-
-def _error_class(error: Exception) -> str:
-    return type(error).__name__
-
-
-def _cause(trace: str) -> str:
-    return trace
+def _batch_number(query: StreamingQuery) -> int | None:
+    try:
+        return int(query._jsq.streamingQuery().getLatestExecutionContext().batchId())
+    except (Py4JError, AttributeError, TypeError):  # it ended before it had one
+        return None

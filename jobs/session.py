@@ -2,10 +2,16 @@
 
 import os
 import sys
-from collections.abc import Mapping
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
 
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from sandbox.errors import SandboxError
 from sandbox.jars import fetched_jars
 from sandbox.java import find_java
 
@@ -14,6 +20,9 @@ DELTA = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
 QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+# A query whose batch does not heed being interrupted must not keep a job from ending.
+BOUNDED = {"spark.sql.streaming.stopTimeout": "30s"}
+LINES_KEPT = 20
 
 
 def is_submitted() -> bool:
@@ -21,20 +30,73 @@ def is_submitted() -> bool:
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
-def spark_session(name: str, master: str, conf: Mapping[str, str]) -> SparkSession:
-    """A session with Kafka and Delta Lake on board; `conf` wins over what is set here."""
-    settings = {"spark.app.name": name, **DELTA, **QUIET}
+def spark_session(
+    name: str,
+    master: str,
+    conf: Mapping[str, str],
+    *,
+    verbose: bool = False,
+    mask: Callable[[str], str] = str,
+) -> SparkSession:
+    """A session with Kafka and Delta Lake on board; `conf` wins over what is set here.
+
+    What Java and Spark's Python workers write is shown, masked, if `verbose`.
+    """
+    settings = {"spark.app.name": name, **DELTA, **QUIET, **BOUNDED}
     if not is_submitted():
         find_java()
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         settings |= {"spark.master": master, **_jar_settings(master)}
+    settings |= conf
+    if not is_submitted() and SparkContext._gateway is None:
+        _launch_java(settings, JavaOutput(_show_on_stderr(mask) if verbose else None))
     builder = SparkSession.Builder()
-    for key, value in {**settings, **conf}.items():
+    for key, value in settings.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("OFF")
+    if "spark.log.level" not in conf:
+        spark.sparkContext.setLogLevel("WARN" if verbose else "OFF")
     return spark
+
+
+class JavaOutput:
+    """A pipe for what Java writes: shown, or the last lines kept in case Java does not start."""
+
+    def __init__(self, show: Callable[[str], None] | None) -> None:
+        self._show = show
+        self.last_lines: deque[str] = deque(maxlen=LINES_KEPT)
+        reading, self.writing = os.pipe()
+        threading.Thread(target=self._read, args=[reading], daemon=True).start()
+
+    def _read(self, reading: int) -> None:
+        with open(reading, errors="replace") as lines:
+            for line in lines:
+                self.last_lines.append(line)
+                if self._show is not None:
+                    self._show(line)
+
+
+def _show_on_stderr(mask: Callable[[str], str]) -> Callable[[str], None]:
+    def show(line: str) -> None:
+        sys.stderr.write(mask(line))
+
+    return show
+
+
+def _launch_java(settings: Mapping[str, str], output: JavaOutput) -> None:
+    conf = SparkConf(loadDefaults=False)
+    for key, value in settings.items():
+        conf.set(key, value)
+    # In a session of its own, Java does not get the signals of the terminal: the job says when it ends.
+    options = {"stdout": output.writing, "stderr": output.writing, "start_new_session": True}
+    try:
+        SparkContext._ensure_initialized(gateway=launch_gateway(conf, options))
+    except PySparkRuntimeError:
+        last = " / ".join(line.strip() for line in output.last_lines if line.strip())
+        raise SandboxError(f"Spark's Java did not start; its last words: {last or 'none'}") from None
+    finally:
+        os.close(output.writing)
 
 
 def _jar_settings(master: str) -> dict[str, str]:

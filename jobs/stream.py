@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import DataStreamWriter
 
+from jobs.checkpoint_owner import claim
 from jobs.dead_letters import start_setting_aside
 from jobs.job import ShowBatch
 from jobs.kafka_io import kafka_settings, read_stream
@@ -31,6 +32,7 @@ def start_stream(
     `transform` gets the good records as they came from Kafka, with the parsed value in `record`.
     """
     prepare_topics(spark, options)
+    claim(options.checkpoint, options.job)
     judged = with_rejection(read_stream(spark, options), form, options.max_value_bytes)
     sets_aside = options.on_bad_record == "dead-letter"
     good = judged.filter("rejection IS NULL") if sets_aside else refuse_bad_records(judged)

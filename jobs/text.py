@@ -48,6 +48,13 @@ def address(text: str) -> str:
     return text
 
 
+def topic_name(text: str) -> str:
+    """A name that Kafka takes."""
+    if not re.fullmatch(r"[A-Za-z0-9._-]{1,249}", text) or text in (".", ".."):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a topic's name: letters, digits, '.', '_' and '-' only")
+    return text
+
+
 def key_value(text: str) -> tuple[str, str]:
     """KEY=VALUE."""
     key, equals, value = text.partition("=")

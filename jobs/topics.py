@@ -1,37 +1,59 @@
 """Looks for the topics a job needs, with the Kafka client that Spark itself uses."""
 
 import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from jobs.job import Refusal
-
-ANSWER_MS = 15_000
+from jobs.job import NoAnswer, Refusal
+from jobs.kafka_io import client_settings
 
 
 def prepare_topics(spark: SparkSession, options: argparse.Namespace) -> None:
     """Refuse a topic that is not there; make the dead-letter topic where it is missing."""
+    settings = client_settings(options)
+    with _admin(spark, settings) as admin:
+        try:
+            there = set(admin.listTopics().names().get())
+            _refuse_missing(options, there)
+            sets_aside = getattr(options, "on_bad_record", None) == "dead-letter"
+            if sets_aside and options.dead_letter_topic not in there:
+                _create(spark, admin, options.dead_letter_topic)
+        except Py4JJavaError as error:
+            raise _no_answer(options.kafka, settings, error) from None
+
+
+@contextmanager
+def _admin(spark: SparkSession, settings: dict[str, str]) -> Iterator[Any]:
     properties = spark._jvm.java.util.Properties()
-    for key, value in [("bootstrap.servers", options.kafka), *options.kafka_option]:
+    for key, value in settings.items():
         properties.setProperty(key, value)
-    for key in ("default.api.timeout.ms", "request.timeout.ms"):
-        properties.setProperty(key, str(ANSWER_MS))
-    admin = spark._jvm.org.apache.kafka.clients.admin.AdminClient.create(properties)
     try:
-        there = set(admin.listTopics().names().get())
-        _refuse_missing(options, there)
-        if options.on_bad_record == "dead-letter" and options.dead_letter_topic not in there:
-            _create(spark, admin, options.dead_letter_topic)
+        admin = spark._jvm.org.apache.kafka.clients.admin.AdminClient.create(properties)
     except Py4JJavaError as error:
-        raise Refusal(
-            f"No Kafka answers at {options.kafka} (waited {ANSWER_MS // 1000} s): start it, or correct --kafka."
-            if "TimeoutException" in str(error.java_exception)
-            else f"Kafka at {options.kafka} refuses: {error.java_exception.getMessage()}"
-        ) from None
+        raise Refusal(f"Kafka's client does not take these settings: {_deepest(error).getMessage()}") from None
+    try:
+        yield admin
     finally:
-        admin.close()
+        admin.close(spark._jvm.java.time.Duration.ofSeconds(1))
+
+
+def _no_answer(address: str, settings: dict[str, str], error: Py4JJavaError) -> NoAnswer:
+    reason = _deepest(error)
+    if reason.getClass().getSimpleName() in ("TimeoutException", "DisconnectException"):
+        waited = int(settings.get("default.api.timeout.ms", "60000")) / 1000
+        return NoAnswer(f"No Kafka answers at {address} (waited {waited:g} s): start it, or correct --kafka.")
+    return NoAnswer(f"Kafka at {address} refuses: {reason.getMessage()}")
+
+
+def _deepest(error: Py4JJavaError) -> Any:
+    reason = error.java_exception
+    while reason.getCause() is not None:
+        reason = reason.getCause()
+    return reason
 
 
 def _refuse_missing(options: argparse.Namespace, there: set[str]) -> None:
