@@ -4,6 +4,7 @@ import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import indent
 from typing import NoReturn
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -24,7 +25,7 @@ def parser_of(job: AnyJob) -> Parser:
     parser = Parser(
         prog=f"sluice {job.name}",
         description=job.summary,
-        epilog=f"example:\n  {job.example}",
+        epilog="example:\n" + indent(job.example, "  "),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

@@ -39,7 +39,8 @@ def start(spark: SparkSession, options: argparse.Namespace, show: ShowBatch) -> 
 JOB = StreamingJob(
     name="browser-stats-stateful",
     summary="Counts visits per browser and window over all micro-batches, until the watermark closes the window.",
-    example="sluice browser-stats-stateful --available-now",
+    example="""echo '{"browser": "Firefox", "eventTime": "2025-09-04T07:00:00Z"}' |
+    sluice browser-stats-stateful --available-now --send -""",
     add_options=add_options,
     start=start,
     settings=ROCKSDB,

@@ -36,7 +36,8 @@ def start(spark: SparkSession, options: argparse.Namespace, show: ShowBatch) -> 
 JOB = StreamingJob(
     name="browser-stats-stateless",
     summary="Counts visits per browser and window within each micro-batch alone.",
-    example="sluice browser-stats-stateless --available-now",
+    example="""echo '{"browser": "Firefox", "eventTime": "2025-09-04T07:00:00Z"}' |
+    sluice browser-stats-stateless --available-now --send -""",
     add_options=add_options,
     start=start,
     settings=ROCKSDB,

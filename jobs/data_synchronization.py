@@ -29,7 +29,8 @@ def start(spark: SparkSession, options: argparse.Namespace, show: ShowBatch) -> 
 JOB = StreamingJob(
     name="data-synchronization",
     summary="Copies every raw visit from Kafka to a Delta table, partitioned by the hour of its event time.",
-    example="sluice data-synchronization --table visits_table --available-now",
+    example="""echo '{"visit_id": 1, "event_time": "2025-09-04T07:00:00Z"}' |
+    sluice data-synchronization --table visits_table --available-now --send -""",
     add_options=add_options,
     start=start,
 )

@@ -104,7 +104,8 @@ def start(spark: SparkSession, options: argparse.Namespace, show: ShowBatch) -> 
 JOB = StreamingJob(
     name="early-writer",
     summary="Counts the pages of each visit and writes the count after every event, long before the visit is over.",
-    example="sluice early-writer --available-now",
+    example="""echo '{"visit_id": 1, "event_time": "2025-09-04T07:00:00Z"}' |
+    sluice early-writer --available-now --send -""",
     add_options=add_options,
     start=start,
     show=print_batch,

@@ -44,7 +44,8 @@ def start(spark: SparkSession, options: argparse.Namespace, show: ShowBatch) -> 
 JOB = StreamingJob(
     name="micro-batch-consumer",
     summary="Prints the visits of the generator, a bounded number in each micro-batch.",
-    example="sluice micro-batch-consumer --trigger '2 seconds' --available-now",
+    example="""sluice visits-generator --count 12 --seed 7 |
+    sluice micro-batch-consumer --available-now --send -""",
     add_options=add_options,
     start=start,
     show=print_visits,

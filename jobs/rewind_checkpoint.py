@@ -6,7 +6,9 @@ from jobs.rewind.command import add_arguments, run
 JOB = Tool(
     name="rewind-checkpoint",
     summary="Takes a checkpoint back to an earlier batch; shows the plan only, unless told --apply.",
-    example="sluice rewind-checkpoint checkpoints/early-writer --to-batch 5",
+    example="""echo '{"visit_id": 1, "event_time": "2025-09-04T07:00:00Z"}' |
+    sluice early-writer --checkpoint early_writer_checkpoint --available-now --send -
+sluice rewind-checkpoint early_writer_checkpoint --to-batch 0""",
     add_options=add_arguments,
     run=run,
 )

@@ -22,6 +22,8 @@ from jobs.topics import prepare_topics
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 LOOK_SECONDS = 0.3
+# A run with an embedded Kafka is a try: it is over before Java's full compiler pays for itself.
+QUICK_START = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 
 def run_job(job: StreamingJob | BatchJob, options: argparse.Namespace) -> int:
@@ -30,12 +32,14 @@ def run_job(job: StreamingJob | BatchJob, options: argparse.Namespace) -> int:
     try:
         with ExitStack() as held:
             signals = held.enter_context(StopSignals())
+            settings = session_settings(job, options)
             if options.kafka is None:
+                settings = QUICK_START | settings
                 # Not needed, and perhaps not installed, where a cluster has its own Kafka.
                 from jobs.demo_kafka import demo_kafka
 
                 held.enter_context(demo_kafka(job, options))
-            spark = held.enter_context(session_of(job, options, mask))
+            spark = held.enter_context(session_of(job, options, settings, mask))
             signals.take_over()
             if isinstance(job, BatchJob):
                 return _run_batch(spark, job, options, signals)
@@ -50,9 +54,11 @@ def run_job(job: StreamingJob | BatchJob, options: argparse.Namespace) -> int:
 
 
 @contextmanager
-def session_of(job: StreamingJob | BatchJob, options: argparse.Namespace, mask: Mask) -> Iterator[SparkSession]:
+def session_of(
+    job: StreamingJob | BatchJob, options: argparse.Namespace, settings: dict[str, str], mask: Mask
+) -> Iterator[SparkSession]:
     """Spark, for as long as the job runs."""
-    spark = spark_session(job.name, options.master, session_settings(job, options), verbose=options.verbose, mask=mask)
+    spark = spark_session(job.name, options.master, settings, verbose=options.verbose, mask=mask)
     try:
         yield spark
     finally:

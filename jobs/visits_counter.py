@@ -44,7 +44,9 @@ def start(spark: SparkSession, options: argparse.Namespace, show: ShowBatch) -> 
 JOB = StreamingJob(
     name="visits-counter",
     summary="Counts visits per tumbling window and sends each window's count to Kafka once it is closed.",
-    example="sluice visits-counter --available-now",
+    example=r"""printf '%s\n' '{"visit_id": 1, "event_time": "2025-09-04T07:00:00Z"}' \
+    '{"visit_id": 1, "event_time": "2025-09-04T08:00:00Z"}' |
+    sluice visits-counter --available-now --send -""",
     add_options=add_options,
     start=start,
     settings=ROCKSDB,

@@ -15,6 +15,7 @@ from jobs.options import add_kafka, add_output_topic, add_spark, add_table, add_
 from jobs.published_counts import counts_for_kafka
 from jobs.raw_visits import rows_between
 from jobs.records import with_rejection
+from jobs.reprocessing_preview import show_preview
 from jobs.state import ROCKSDB
 from jobs.time_range import TimeRange, aligned_range
 from jobs.visits import NUMBERED_VISITS
@@ -58,8 +59,6 @@ def run(spark: SparkSession, options: argparse.Namespace) -> None:
     raw = spark.read.format("delta").option("versionAsOf", version).load(options.table)
     counts = recount(raw, times, options.window)
     if options.dry_run:
-        from jobs.reprocessing_preview import show_preview
-
         show_preview(spark, counts, times, options)
         return
     run_id = str(uuid.uuid4())
@@ -70,7 +69,8 @@ def run(spark: SparkSession, options: argparse.Namespace) -> None:
     finally:
         records.unpersist()
     print(
-        f"Published {published} windows from version {version} of {options.table} to {options.output_topic} (run {run_id}).",
+        f"Published {published} windows to {options.output_topic}, from version {version} of {options.table}, "
+        f"as run {run_id}.",
         file=sys.stderr,
     )
 
@@ -83,7 +83,9 @@ JOB = BatchJob(
     name="visits-counter-reprocessing",
     summary="Counts the windows of a past time range anew from the Delta table, late events included, and publishes "
     "them to the topic of the stream's counts.",
-    example="sluice visits-counter-reprocessing 2025-09-04T07:00:00 2025-09-04T07:10:00 --table visits_table",
+    example="""echo '{"visit_id": 1, "event_time": "2025-09-04T07:00:00Z"}' |
+    sluice data-synchronization --table visits_table --available-now --send -
+sluice visits-counter-reprocessing 2025-09-04T07:00:00 2025-09-04T07:10:00 --table visits_table""",
     add_options=add_options,
     run=run,
     check=check,

@@ -428,7 +428,7 @@ def _progress(options: argparse.Namespace) -> Iterator[Callable[[Counter[Fate]],
 JOB = Tool(
     name="visits-generator",
     summary="Sends made-up visits to Kafka, at a steady rate or as fast as it can; a seed makes them repeatable.",
-    example="sluice visits-generator --kafka localhost:9092 --count 1000 --rate 100 --seed 7 --late 0.1",
+    example="sluice visits-generator --count 10 --seed 7 --late 0.1",
     add_options=add_options,
     run=run,
     check=check,

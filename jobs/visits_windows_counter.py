@@ -40,7 +40,8 @@ def start(spark: SparkSession, options: argparse.Namespace, show: ShowBatch) -> 
 JOB = StreamingJob(
     name="visits-windows-counter",
     summary="Counts visits per tumbling window and prints every window that a batch has changed.",
-    example="sluice visits-windows-counter --available-now",
+    example="""echo '{"visit_id": 1, "event_time": "2025-09-04T07:00:00Z"}' |
+    sluice visits-windows-counter --available-now --send -""",
     add_options=add_options,
     start=start,
     show=print_batch,

@@ -35,6 +35,7 @@ def _silent_outputs(stage: Stage, options: object) -> list[str]:
                 values = "; ".join(stage.without_suffix(str(message.value())) for message in fresh[:5])
                 found.append(f'{len(fresh)} records in "{topic.name}": {values}')
     for name, path in stage.tables.items():
-        if getattr(options, "table", None) == str(path) and name not in stage.tables_mentioned:
-            found.append(f'the table "{name}"')
+        versions = stage.table_versions(name) - stage.tables_mentioned.get(name, 0)
+        if getattr(options, "table", None) == str(path) and versions:
+            found.append(f'{versions} new versions of the table "{name}"')
     return found

@@ -40,7 +40,7 @@ class Stage:
     topics: dict[str, Topic] = field(default_factory=dict)
     jobs: dict[str, StagedJob] = field(default_factory=dict)
     tables: dict[str, Path] = field(default_factory=dict)
-    tables_mentioned: set[str] = field(default_factory=set)
+    tables_mentioned: dict[str, int] = field(default_factory=dict)
     remembered: dict[str, object] = field(default_factory=dict)
     refused: str | None = None
     printed: str = ""
@@ -159,6 +159,16 @@ class Stage:
     def table_path(self, name: str) -> Path:
         """Where a table of this scenario is."""
         return self.tables.setdefault(name, self.folder / "tables" / name)
+
+    def mention_table(self, name: str) -> Path:
+        """Where the table is; what it has by now counts as mentioned."""
+        self.settle()
+        self.tables_mentioned[name] = self.table_versions(name)
+        return self.table_path(name)
+
+    def table_versions(self, name: str) -> int:
+        """How many versions the table's log has."""
+        return len(list((self.table_path(name) / "_delta_log").glob("*.json")))
 
     def _start(self, job: StreamingJob, words: list[str]) -> None:
         options = parse(job, self._own_words(job, words))

@@ -1,7 +1,5 @@
 """Sentences about Delta tables."""
 
-from pathlib import Path
-
 from pytest_bdd import parsers, then
 
 from steps.checks import check_equal, fail
@@ -12,8 +10,7 @@ from steps.stage import Stage
 @then(parsers.parse('the table "{name}" is at version {version:d}'))
 def table_is_at_version(stage: Stage, name: str, version: int) -> None:
     """The newest file in the table's log; every version down to 0 is there with its checksum."""
-    stage.settle()
-    log = _log(stage, name)
+    log = stage.mention_table(name) / "_delta_log"
     shown = sorted(each.name for each in log.glob("*.json"))
     expected = [f"{number:020}.json" for number in range(version + 1)]
     if shown != expected:
@@ -26,8 +23,8 @@ def table_is_at_version(stage: Stage, name: str, version: int) -> None:
 @then(parsers.parse('the log of the table "{name}" lists:'))
 def log_of_table_lists(stage: Stage, name: str, docstring: str) -> None:
     """What `ls` shows of the table's log."""
-    stage.settle()
-    shown = sorted(each.name for each in _log(stage, name).iterdir() if not each.name.startswith("."))
+    log = stage.mention_table(name) / "_delta_log"
+    shown = sorted(each.name for each in log.iterdir() if not each.name.startswith("."))
     expected = docstring.split()
     if shown != sorted(expected):
         fail(stage, f'the log of table "{name}" has:\n' + "\n".join(shown))
@@ -36,11 +33,10 @@ def log_of_table_lists(stage: Stage, name: str, docstring: str) -> None:
 @then(parsers.parse('the table "{name}" holds:'))
 def table_holds(stage: Stage, name: str) -> None:
     """The table has just these rows, compared in the columns mentioned."""
-    stage.settle()
-    stage.tables_mentioned.add(name)
+    path = stage.mention_table(name)
     session = stage.spark.newSession()
     session.conf.set("spark.sql.session.timeZone", stage.zone)
-    rows = session.read.format("delta").load(str(stage.table_path(name))).toArrow()
+    rows = session.read.format("delta").load(str(path)).toArrow()
     expected = expected_table(stage.grid(), rows, stage.cells(), f"the table '{name}'", some_columns=True)
     check_equal(stage, rows, expected, f'the table "{name}"')
 
@@ -48,13 +44,8 @@ def table_holds(stage: Stage, name: str) -> None:
 @then(parsers.parse('the table "{name}" has these partitions:'))
 def table_has_partitions(stage: Stage, name: str, docstring: str) -> None:
     """The folders that hold data, each named once."""
-    stage.settle()
-    path = stage.table_path(name)
+    path = stage.mention_table(name)
     shown = sorted({str(file.parent.relative_to(path)) for file in path.rglob("*.parquet")})
     if shown != sorted(docstring.split()):
         fail(stage, f'the table "{name}" has the partitions:\n' + "\n".join(shown))
 
-
-def _log(stage: Stage, name: str) -> Path:
-    stage.tables_mentioned.add(name)
-    return stage.table_path(name) / "_delta_log"

@@ -43,7 +43,7 @@ def counted(events: DataFrame) -> DataFrame:
         def init(self, handle: StatefulProcessorHandle) -> None:
             self._count = handle.getValueState("count", "n long")
 
-        def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803, ARG002
+        def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:  # noqa: N802, N803
             n = (self._count.get()[0] if self._count.exists() else 0) + sum(1 for _ in rows)
             self._count.update((n,))
             yield Row(k=key[0], n=n)

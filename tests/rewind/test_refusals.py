@@ -162,6 +162,16 @@ def test_questions_that_make_no_sense(stateful: Path) -> None:
     assert "together with --undo" in refused(rewind(stateful, "--to-batch", 3, "--backup", "x"))
 
 
+def test_schemas_of_later_batches_go_too(stateful: Path) -> None:
+    early, late = stateful / "state/0/_metadata/v2/2", stateful / "state/0/_metadata/v2/3"
+    schema = stateful / "state/0/_stateSchema/default/3_11111111-1111-1111-1111-111111111111"
+    for path in (early, late, schema):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("v2\n{}")
+    apply(stateful, 3)
+    assert (early.exists(), late.exists(), schema.exists()) == (True, False, False)
+
+
 def test_unfinished_rewind_comes_first(stateful: Path) -> None:
     apply(stateful, 3)
     (journal,) = stateful.glob(".sluice-rewind/*/journal.json")
