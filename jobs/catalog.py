@@ -16,6 +16,7 @@ NAMES = (
     "browser-stats-stateful",
     "visits-generator",
     "rewind-checkpoint",
+    "broker",
     "jars",
 )
 

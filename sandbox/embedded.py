@@ -52,7 +52,8 @@ LOG4J = """\
 class EmbeddedKafka(Kafka):
     """A broker of our own; it ends with `stop`, or with this process however that dies."""
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, port: int | None = None) -> None:
+        self._wanted_port = port
         self._jars = fetched_jars().broker
         self._home = folder or Path(tempfile.mkdtemp(prefix="sluice-kafka-"))
         self._process: subprocess.Popen[bytes] | None = None
@@ -76,14 +77,15 @@ class EmbeddedKafka(Kafka):
 
     def _format_and_start(self) -> None:
         for attempt in range(1, PORT_TRIES + 1):
-            self._port, controller_port = _free_ports(2)
+            free_port, controller_port = _free_ports(2)
+            self._port = self._wanted_port or free_port
             self._configure(controller_port)
             try:
                 self._run_tool("kafka.tools.StorageTool", "format", "-t", _cluster_id(), "-c", str(self._properties))
                 self._start()
             except SandboxError:
                 shutil.rmtree(self._home / "data", ignore_errors=True)
-                if attempt == PORT_TRIES:
+                if attempt == PORT_TRIES or self._wanted_port:
                     raise
             else:
                 return
