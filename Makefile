@@ -29,6 +29,10 @@ walkthroughs: $(READY)
 vocabulary: $(READY)
 	$(PYTHON) -m steps.vocabulary > docs/vocabulary.md
 
+.PHONY: package
+package:
+	@python3 -m sandbox.package
+
 $(READY): pyproject.toml constraints.txt
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: python3 is $$(python3 --version)."; exit 1; }
 	python3 -m venv $(VENV)

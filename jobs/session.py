@@ -1,10 +1,12 @@
 """Makes the Spark session of a job."""
 
 import os
+import re
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
@@ -14,6 +16,7 @@ from pyspark.sql import SparkSession
 from sandbox.errors import SandboxError
 from sandbox.jars import fetched_jars
 from sandbox.java import find_java
+from sandbox.package import write_zip
 
 DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -22,7 +25,10 @@ DELTA = {
 QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 # A query whose batch does not heed being interrupted must not keep a job from ending.
 BOUNDED = {"spark.sql.streaming.stopTimeout": "30s"}
-LINES_KEPT = 20
+LINES_KEPT = 50
+NOISE = re.compile(r"^at |\bWARN(ING)?\b|default log4j profile")
+IN_THIS_PROCESS = re.compile(r"local(\[.*)?")
+ON_THIS_MACHINE = re.compile(r"local\b.*|spark://(localhost|127(\.\d+){3}):\d+")
 
 
 def is_submitted() -> bool:
@@ -40,13 +46,15 @@ def spark_session(
 ) -> SparkSession:
     """A session with Kafka and Delta Lake on board; `conf` wins over what is set here.
 
-    What Java and Spark's Python workers write is shown, masked, if `verbose`.
+    What Java and Spark's Python workers write is shown, masked, if `verbose`; --conf spark.log.level says how much.
     """
     settings = {"spark.app.name": name, **DELTA, **QUIET, **BOUNDED}
     if not is_submitted():
         find_java()
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        if ON_THIS_MACHINE.fullmatch(master):
+            # Not for a cluster elsewhere: it has its own Python, and could not reach a driver on loopback.
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+            os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         settings |= {"spark.master": master, **_jar_settings(master)}
     settings |= conf
     if not is_submitted() and SparkContext._gateway is None:
@@ -55,8 +63,9 @@ def spark_session(
     for key, value in settings.items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
-    if "spark.log.level" not in conf:
-        spark.sparkContext.setLogLevel("WARN" if verbose else "OFF")
+    if not is_submitted() and not IN_THIS_PROCESS.fullmatch(master):
+        _ship_code(spark.sparkContext)
+    spark.sparkContext.setLogLevel(conf.get("spark.log.level", "WARN") if verbose else "OFF")
     return spark
 
 
@@ -68,6 +77,11 @@ class JavaOutput:
         self.last_lines: deque[str] = deque(maxlen=LINES_KEPT)
         reading, self.writing = os.pipe()
         threading.Thread(target=self._read, args=[reading], daemon=True).start()
+
+    def last_words(self) -> str:
+        """What it said last, without warnings and stack frames."""
+        said = [line.strip() for line in self.last_lines]
+        return " / ".join(line for line in said if line and not NOISE.search(line)) or "none"
 
     def _read(self, reading: int) -> None:
         with open(reading, errors="replace") as lines:
@@ -93,15 +107,23 @@ def _launch_java(settings: Mapping[str, str], output: JavaOutput) -> None:
     try:
         SparkContext._ensure_initialized(gateway=launch_gateway(conf, options))
     except PySparkRuntimeError:
-        last = " / ".join(line.strip() for line in output.last_lines if line.strip())
-        raise SandboxError(f"Spark's Java did not start; its last words: {last or 'none'}") from None
+        raise SandboxError(f"Spark's Java did not start; its last words: {output.last_words()}") from None
     finally:
         os.close(output.writing)
 
 
 def _jar_settings(master: str) -> dict[str, str]:
     jars = [str(jar) for jar in fetched_jars().spark]
-    if master.startswith("local"):
+    if IN_THIS_PROCESS.fullmatch(master):
         # On the class path they are read where they lie; as spark.jars they would be copied at every start.
         return {"spark.driver.extraClassPath": ":".join(jars)}
     return {"spark.jars": ",".join(jars)}
+
+
+def _ship_code(context: SparkContext) -> None:
+    """Give the executors this code, whatever is installed where they run."""
+    # Spark's own folder: it goes with the session, and until then executors that come late fetch from it.
+    packed = Path(context._temp_dir) / "sluice.zip"
+    if not packed.exists():
+        write_zip(packed)
+        context.addPyFile(str(packed))
