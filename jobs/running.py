@@ -16,7 +16,8 @@ from jobs.progress import BatchProgress, batch_progress
 
 GRACE_SECONDS = 60.0
 OFFSETS_SECONDS = 2.0
-POLL_SECONDS = 0.1
+IDLE_SECONDS = 0.5
+POLL_SECONDS = 0.05
 
 
 class WaitedTooLong(Exception):
@@ -92,10 +93,9 @@ class RunningJob:
         """
         for query in self.queries:
             _begin_no_batch(query)
-        started = time.monotonic()
+        deadline = time.monotonic() + grace
         for query in self.queries:
-            while not (hurry and hurry.is_set()) and _batch_in_hand(query, time.monotonic() - started, grace):
-                time.sleep(POLL_SECONDS)
+            _await_batch(query, deadline, hurry or threading.Event())
             query.stop()
 
     def await_end(self, seconds: float) -> bool:
@@ -142,14 +142,26 @@ def _java(name: str) -> Any:
     return getattr(SparkContext._jvm, name)
 
 
-def _batch_in_hand(query: StreamingQuery, waited: float, grace: float) -> bool:
-    # isActive and awaitTermination already call a query ended that is only told to end.
-    if waited > grace or not query._jsq.streamingQuery().queryExecutionThread().isAlive():
-        return False
+def _await_batch(query: StreamingQuery, deadline: float, hurry: threading.Event) -> None:
+    """Wait until the query has ended, or is seen to have no batch in hand."""
+    started = last_busy = time.monotonic()
+    while (now := time.monotonic()) < deadline and not hurry.is_set():
+        # isActive and awaitTermination already call a query ended that is only told to end.
+        if not query._jsq.streamingQuery().queryExecutionThread().isAlive():
+            return
+        if _is_busy(query, now - started):
+            last_busy = now
+        # Between two triggers a query looks idle for a moment though it is about to begin a batch.
+        elif now - last_busy > IDLE_SECONDS:
+            return
+        time.sleep(POLL_SECONDS)
+
+
+def _is_busy(query: StreamingQuery, waited: float) -> bool:
     status = query.status
     # A query that still asks for offsets by now gets no answer from Kafka: it has no batch to lose.
-    asks_for_offsets = waited > OFFSETS_SECONDS and status["message"].startswith("Getting offsets")
-    return bool(status["isTriggerActive"]) and not asks_for_offsets
+    gets_no_answer = waited > OFFSETS_SECONDS and status["message"].startswith("Getting offsets")
+    return bool(status["isTriggerActive"]) and not gets_no_answer
 
 
 def describe_failure(query: StreamingQuery, error: Exception) -> Failure:
