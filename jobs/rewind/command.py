@@ -54,7 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="give the query a new id, so that a Delta table that was restored takes the replayed batches",
     )
     parser.add_argument(
-        "--job-is-stopped", action="store_true", help="you know that no query runs on this checkpoint: do not check"
+        "--job-is-stopped",
+        action="store_true",
+        help="you know that the application that ran this query has ended: do not check",
     )
 
 

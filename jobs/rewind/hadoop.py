@@ -1,12 +1,30 @@
 """Files behind a URI (hdfs:, s3a:, abfss:, file:, ...), through the FileSystem that Spark itself would use."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from py4j.protocol import Py4JJavaError
 
 from jobs.rewind.errors import FailureError
 from jobs.rewind.files import DRAFT, Entry, Files
+from sandbox.errors import SandboxError
+
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
+
+
+def _plainly(method: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
+    """Turn what Java throws into the error that a local file would give."""
+
+    @wraps(method)
+    def call(*arguments: Arguments.args, **named: Arguments.kwargs) -> Answer:
+        try:
+            return method(*arguments, **named)
+        except Py4JJavaError as error:
+            raise OSError(_reason(error)) from None
+
+    return call
 
 
 class HadoopFiles(Files):
@@ -26,6 +44,7 @@ class HadoopFiles(Files):
     def _path(self, path: str) -> Any:
         return self._jvm.org.apache.hadoop.fs.Path(f"{self.root}/{path}" if path else self.root)
 
+    @_plainly
     def listing(self, folder: str = "", skip: str = "") -> list[Entry]:
         start = self._path(folder)
         if not self._system.exists(start):
@@ -43,9 +62,11 @@ class HadoopFiles(Files):
                     entries.append(Entry(path, status.getLen(), status.getModificationTime() / 1000))
         return sorted(entries)
 
+    @_plainly
     def exists(self, path: str) -> bool:
         return bool(self._system.exists(self._path(path)))
 
+    @_plainly
     def read(self, path: str) -> bytes:
         stream = self._system.open(self._path(path))
         try:
@@ -53,6 +74,7 @@ class HadoopFiles(Files):
         finally:
             stream.close()
 
+    @_plainly
     def write(self, path: str, content: bytes) -> None:
         target = self._path(path)
         draft = self._path(path + DRAFT)
@@ -70,6 +92,7 @@ class HadoopFiles(Files):
             self._system.delete(target, False)
         self._rename(draft, target)
 
+    @_plainly
     def move(self, source: str, target: str) -> None:
         there = self._path(target)
         self._system.mkdirs(there.getParent())
@@ -81,9 +104,11 @@ class HadoopFiles(Files):
         if not self._system.rename(source, target):
             raise OSError(f"{source} could not be renamed to {target}")
 
+    @_plainly
     def remove(self, path: str) -> None:
         self._system.delete(self._path(path), False)
 
+    @_plainly
     def remove_empty_folders(self, folder: str) -> None:
         start = self._path(folder)
         if self._system.exists(start) and not self.listing(folder):
@@ -101,7 +126,10 @@ def _jvm_and_conf() -> tuple[Any, Any]:
     # Only here: importing pyspark takes a while, and a local rewind does not need it.
     from jobs.session import spark_session
 
-    spark: Any = spark_session("rewind-checkpoint", "local[1]", {})
+    try:
+        spark: Any = spark_session("rewind-checkpoint", "local[1]", {})
+    except SandboxError as error:
+        raise FailureError(str(error)) from None
     return spark._jvm, spark._jsc.hadoopConfiguration()
 
 

@@ -9,9 +9,10 @@ from jobs.session import spark_session
 from sandbox.embedded import EmbeddedKafka
 from sandbox.kafka import Kafka
 
-from .queries import Checkpoints
+from .queries import MAINTENANCE, Checkpoints
 
 FAST = {
+    **MAINTENANCE,
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.sql.shuffle.partitions": "2",
     "spark.databricks.delta.snapshotPartitions": "2",

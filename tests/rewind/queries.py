@@ -21,8 +21,9 @@ PREFIX = "spark.sql.streaming.stateStore"
 ROCKSDB = {f"{PREFIX}.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"}
 CHANGELOG = {**ROCKSDB, f"{PREFIX}.rocksdb.changelogCheckpointing.enabled": "true"}
 FORMAT_2 = {f"{PREFIX}.checkpointFormatVersion": "2"}
-# Maintenance writes the snapshots; it runs at this pace only in a JVM whose state stores start with it.
-SNAPSHOTS = {f"{PREFIX}.minDeltasForSnapshot": "2", f"{PREFIX}.maintenanceInterval": "100ms"}
+SNAPSHOTS = {f"{PREFIX}.minDeltasForSnapshot": "2"}
+# For the Spark session: snapshots are written by maintenance, whose pace is set once for a JVM.
+MAINTENANCE = {f"{PREFIX}.maintenanceInterval": "100ms"}
 
 Output = dict[int, list[str]]
 
@@ -112,7 +113,6 @@ def make(spark: SparkSession, address: str, case: Case, checkpoint: Path) -> Mad
     source = _events(session, address, topic)
     first: Output = {}
     if case.snapshots:
-        _stop_state_maintenance(spark)
         _send(address, topic, range(BATCHES // 2))
         first |= _run_until_snapshot(case, source, checkpoint)
         _send(address, topic, range(BATCHES // 2, BATCHES))
@@ -120,7 +120,7 @@ def make(spark: SparkSession, address: str, case: Case, checkpoint: Path) -> Mad
         _send(address, topic, range(BATCHES))
     first |= run(case, source, checkpoint)
     return Made(
-        checkpoint,
+        copy_settled(checkpoint, checkpoint.with_name(f"{case.name}-made")),
         first,
         lambda where: run(case, source, where),
         lambda where, scratch: state_of(session, case, where, scratch),
@@ -136,9 +136,15 @@ def run(case: Case, source: DataFrame, checkpoint: Path) -> Output:
     return output
 
 
+def copy_settled(checkpoint: Path, target: Path) -> Path:
+    """A copy that stays as it is: maintenance outlives its query, and may still be writing a snapshot."""
+    shutil.copytree(checkpoint, target, ignore=shutil.ignore_patterns("*.tmp"))
+    return target
+
+
 def state_of(session: SparkSession, case: Case, checkpoint: Path, scratch: Path) -> list[str]:
     """Every row of state, read from a copy because reading can write."""
-    shutil.copytree(checkpoint, scratch)
+    copy_settled(checkpoint, scratch)
     rows = []
     for options in case.state_options:
         rows += [str(row) for row in session.read.format("statestore").options(**options).load(str(scratch)).collect()]
@@ -164,19 +170,13 @@ def _run_until_snapshot(case: Case, source: DataFrame, checkpoint: Path) -> Outp
             break
         assert not query.awaitTermination(0.1), query.exception()
     else:
-        raise AssertionError(f"no {case.snapshots} within {SNAPSHOT_SECONDS} s in {checkpoint}")
+        raise AssertionError(f"no {case.snapshots} within {SNAPSHOT_SECONDS} s: does the session have {MAINTENANCE}?")
     query.stop()
     return output
 
 
 def _has_snapshots(checkpoint: Path, kind: str) -> bool:
     return all(any(folder.glob(f"[0-9]*.{kind}")) for folder in checkpoint.glob("state/0/[0-9]"))
-
-
-def _stop_state_maintenance(spark: SparkSession) -> None:
-    """The next state store starts it again, with its own session's settings."""
-    jvm: Any = spark._jvm
-    jvm.org.apache.spark.sql.execution.streaming.state.StateStore.stop()
 
 
 def _events(session: SparkSession, address: str, topic: str) -> DataFrame:

@@ -45,7 +45,7 @@ def scratch() -> Iterator[Path]:
 def killing(*words: object) -> None:
     """In a process of its own, without threads: it forks."""
     program = [sys.executable, "-m", f"{HERE.name}.killing", *map(str, words)]
-    subprocess.run(program, check=True, cwd=HERE.parent, env=_environment(), timeout=100)
+    subprocess.run(program, check=True, cwd=HERE.parent, env=_environment(), timeout=300)
 
 
 def _environment() -> dict[str, str]:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from .queries import CASES, Checkpoints, Output
 from .tools import apply, backups, rewind, tree
@@ -80,6 +81,13 @@ def test_old_batches_come_back_even_after_the_job_has_run(checkpoints: Checkpoin
     restored = tree(checkpoint)
     assert {path: restored[path] for path in tree(made.checkpoint)} == tree(made.checkpoint)
     assert made.run(checkpoint) == {}
+
+
+def test_address_that_hadoop_does_not_know(spark: SparkSession) -> None:
+    answer = rewind("nosuch://host/checkpoint", "--to-batch", 3)
+    assert answer.code == 1
+    assert answer.error.startswith("nosuch://host/checkpoint cannot be reached (")
+    assert answer.error.count("\n") == 1
 
 
 def test_rewind_through_hadoop_moves_the_same_files(checkpoints: Checkpoints, tmp_path: Path) -> None:
