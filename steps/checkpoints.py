@@ -11,6 +11,9 @@ from steps.checks import check_equal, fail
 from steps.errors import FeatureMistake
 from steps.stage import Stage
 
+BACKUP = "."
+"""Backups are hidden folders: no part of the checkpoint."""
+
 
 @then(parsers.parse("the checkpoint of the {job} holds:"))
 def checkpoint_holds(stage: Stage, job: str, docstring: str) -> None:
@@ -47,6 +50,50 @@ def offsets_carry(stage: Stage, number: int, job: str) -> None:
 def checkpoint_is_rewound(stage: Stage, job: str, number: int) -> None:
     """Runs rewind-checkpoint with --apply: a restart then begins with that batch."""
     rewind(stage, job, ["--to-batch", str(number), "--apply"])
+
+
+@when(parsers.parse('the checkpoint of the {job} is rewound to batch {number:d}, with its table "{table}"'))
+def checkpoint_is_rewound_with_table(stage: Stage, job: str, number: int, table: str) -> None:
+    """The same with --table: Delta Lake skips batches that it has already written."""
+    rewind(stage, job, ["--to-batch", str(number), "--apply", "--table", table])
+
+
+@when(parsers.parse("a rewind of the {job} to batch {number:d} is planned"))
+def rewind_is_planned(stage: Stage, job: str, number: int) -> None:
+    """Runs rewind-checkpoint without --apply: it only shows what it would do."""
+    rewind(stage, job, ["--to-batch", str(number)])
+
+
+@when(parsers.parse("the rewind of the {job} is undone"))
+def rewind_is_undone(stage: Stage, job: str) -> None:
+    """Runs rewind-checkpoint with --undo."""
+    rewind(stage, job, ["--undo"])
+
+
+@given(parsers.parse("the checkpoint of the {job} is remembered"))
+def checkpoint_is_remembered(stage: Stage, job: str) -> None:
+    """Keeps every file of the checkpoint, to compare with later."""
+    stage.settle()
+    stage.remembered[f"files of {job}"] = _files(stage, job)
+
+
+@then(parsers.parse("the checkpoint of the {job} is as remembered"))
+def checkpoint_is_as_remembered(stage: Stage, job: str) -> None:
+    """The checkpoint has the same files, byte for byte."""
+    before, now = stage.remembered[f"files of {job}"], _files(stage, job)
+    assert isinstance(before, dict)
+    changed = sorted(path for path in before.keys() | now.keys() if before.get(path) != now.get(path))
+    if changed:
+        fail(stage, f"the checkpoint of the {job} has changed in {changed}")
+
+
+def _files(stage: Stage, job: str) -> dict[str, bytes]:
+    folder = Path(stage.staged(job).options.checkpoint)
+    return {
+        str(file.relative_to(folder)): file.read_bytes()
+        for file in folder.rglob("*")
+        if file.is_file() and not str(file.relative_to(folder)).startswith(BACKUP)
+    }
 
 
 def rewind(stage: Stage, job: str, words: list[str]) -> None:

@@ -82,6 +82,14 @@ def it_is_refused(stage: Stage, text: str) -> None:
     stage.refused = None
 
 
+@then(parsers.parse('it prints "{text}"'))
+def it_prints_text(stage: Stage, text: str) -> None:
+    """What the command that has just run printed has these words, whatever the line breaks."""
+    printed = " ".join(stage.without_suffix(stage.printed).split())
+    if text not in printed:
+        fail(stage, f"not printed: {text}\n\nprinted:\n{stage.printed}")
+
+
 @then("it prints:")
 def it_prints(stage: Stage, docstring: str) -> None:
     """What the command that has just run printed has each of these lines."""

@@ -54,6 +54,12 @@ class Topic:
         admin = AdminClient({"bootstrap.servers": self.address, **QUIET})
         admin.delete_topics([self.real_name])[self.real_name].exception(timeout=10)
 
+    def forget_before(self, offset: int, seconds: float) -> None:
+        """Delete the records of partition 0 before an offset."""
+        admin = AdminClient({"bootstrap.servers": self.address, **QUIET})
+        place = TopicPartition(self.real_name, 0, offset)
+        admin.delete_records([place])[place].result(timeout=seconds)
+
     def send(self, events: Sequence[Event], seconds: float) -> None:
         """Send the events at once.
 

@@ -62,6 +62,12 @@ def this_value_arrives(stage: Stage, topic: str, value: str) -> None:
     stage.send(topic, [Event(_odd_value(value))])
 
 
+@when(parsers.parse('retention deletes the records of "{topic}" before offset {offset:d}'))
+def retention_deletes(stage: Stage, topic: str, offset: int) -> None:
+    """The first records of partition 0 are gone from Kafka, as when they have become too old."""
+    stage.topic(topic).forget_before(offset, stage.patience)
+
+
 @then(parsers.parse('"{topic}" receives exactly:'))
 def topic_receives_exactly(stage: Stage, topic: str, docstring: str) -> None:
     """The records that have come since the last such step, in any order, each value a line."""
