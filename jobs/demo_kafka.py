@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from jobs.job import BatchJob, StreamingJob
@@ -14,6 +14,7 @@ from sandbox.embedded import EmbeddedKafka
 
 INPUT_PARTITIONS = 2
 ANSWER_SECONDS = 30
+LONGEST_SHOWN = 200
 
 
 @contextmanager
@@ -28,8 +29,7 @@ def demo_kafka(job: StreamingJob | BatchJob, options: argparse.Namespace) -> Ite
         if getattr(options, "send", None):
             _send(options)
         yield
-        if hasattr(options, "output_topic"):
-            _show(options)
+        _show_output(options)
     finally:
         kafka.stop()
 
@@ -52,16 +52,42 @@ def _send(options: argparse.Namespace) -> None:
     text = sys.stdin.buffer.read() if options.send == "-" else Path(options.send).read_bytes()
     producer = Producer({"bootstrap.servers": options.kafka})
     for number, line in enumerate(filter(None, text.splitlines())):
-        producer.produce(options.topic, line, partition=number % INPUT_PARTITIONS)
+        key, value = _key_and_value(line)
+        producer.produce(options.topic, value, key, partition=number % INPUT_PARTITIONS)
         producer.poll(0)
     producer.flush(ANSWER_SECONDS)
 
 
-def _show(options: argparse.Namespace) -> None:
+def _key_and_value(line: bytes) -> tuple[bytes | None, bytes | None]:
+    """The value alone, or as the generator prints it: the key, a tab, and the value or NULL."""
+    key, tab, value = line.partition(b"\t")
+    if not tab or line.startswith(b"{"):
+        return None, line
+    return key, None if value == b"NULL" else value
+
+
+def _show_output(options: argparse.Namespace) -> None:
     """Print what the job has sent, which is gone with the broker."""
-    consumer = Consumer({"bootstrap.servers": options.kafka, "group.id": "sluice", "enable.partition.eof": True})
-    consumer.assign([TopicPartition(options.output_topic, 0, 0)])
-    print(f"{options.output_topic}:")
-    while (message := consumer.poll(ANSWER_SECONDS)) is not None and not message.error():
-        print((message.key() or b"").decode(errors="replace"), (message.value() or b"").decode(errors="replace"))
-    consumer.close()
+    if hasattr(options, "output_topic"):
+        print(f"{options.output_topic}:")
+        for message in _records(options.kafka, options.output_topic):
+            print(_text(message.key()), _text(message.value()))
+    if hasattr(options, "dead_letter_topic"):
+        for message in _records(options.kafka, options.dead_letter_topic):
+            reason = _text(dict(message.headers() or []).get("reason"))
+            print(f"rejected, {reason}: {_text(message.value())[:LONGEST_SHOWN]}", file=sys.stderr)
+
+
+def _records(address: str, topic: str) -> Iterator[Message]:
+    consumer = Consumer({"bootstrap.servers": address, "group.id": "sluice", "enable.partition.eof": True})
+    try:
+        if topic in consumer.list_topics(timeout=ANSWER_SECONDS).topics:
+            consumer.assign([TopicPartition(topic, 0, 0)])
+            while (message := consumer.poll(ANSWER_SECONDS)) is not None and not message.error():
+                yield message
+    finally:
+        consumer.close()
+
+
+def _text(value: bytes | None) -> str:
+    return "null" if value is None else value.decode(errors="replace")

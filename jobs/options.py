@@ -51,7 +51,7 @@ def add_streaming(
     group.add_argument(
         "--send",
         metavar="FILE",
-        help="send the lines of FILE (- for standard input) to the embedded Kafka's topic first",
+        help="send the lines of FILE (- for standard input) to the embedded Kafka first: VALUE, or KEY tab VALUE",
     )
     group.add_argument(
         "--checkpoint",

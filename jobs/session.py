@@ -46,7 +46,7 @@ def spark_session(
 ) -> SparkSession:
     """A session with Kafka and Delta Lake on board; `conf` wins over what is set here.
 
-    What Java and Spark's Python workers write is shown, masked, if `verbose`; --conf spark.log.level says how much.
+    What Java and Spark's Python workers write is shown, masked, if `verbose`.
     """
     settings = {"spark.app.name": name, **DELTA, **QUIET, **BOUNDED}
     if not is_submitted():
@@ -65,7 +65,7 @@ def spark_session(
     spark = builder.getOrCreate()
     if not is_submitted() and not IN_THIS_PROCESS.fullmatch(master):
         _ship_code(spark.sparkContext)
-    spark.sparkContext.setLogLevel(conf.get("spark.log.level", "WARN") if verbose else "OFF")
+    spark.sparkContext.setLogLevel("WARN" if verbose else "OFF")
     return spark
 
 
