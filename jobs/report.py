@@ -18,11 +18,12 @@ def progress_report() -> Iterator[Report]:
         return
     from rich.console import Console
     from rich.live import Live
+    from rich.text import Text
 
     # What the job prints must not be torn by the live line, if both are on the terminal.
     shared = sys.stdout.isatty()
     with Live(console=Console(stderr=True), redirect_stdout=shared, redirect_stderr=shared) as live:
-        yield lambda batch: live.update(line_of(batch), refresh=True)
+        yield lambda batch: live.update(Text(line_of(batch), no_wrap=True, overflow="ellipsis"), refresh=True)
 
 
 def _log(batch: BatchProgress) -> None:
