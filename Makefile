@@ -12,7 +12,7 @@ help:
 
 .PHONY: demo
 demo: $(READY)
-	$(PYTHON) -m pytest features -m walkthrough --narrate --capture=no --quiet --no-header
+	$(PYTHON) -m pytest features -m walkthrough --narrate --capture=no --quiet --no-header -p no:randomly
 
 .PHONY: test
 test: $(READY)

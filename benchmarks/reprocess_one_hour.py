@@ -1,4 +1,4 @@
-"""Reprocessing one hour out of a year-long table, against scanning it all: `python -m benchmarks.reprocess_one_hour`."""
+"""Reprocessing one hour of a year-long table, against scanning it all: `python -m benchmarks.reprocess_one_hour`."""
 
 import argparse
 import tempfile

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.session import spark_session
-from sandbox.choose import start_kafka
+from sandbox.choose import Choice, choose_kafka
 from sandbox.errors import SandboxError
 from sandbox.kafka import Kafka, own_kafka
 from steps.stage import Stage
@@ -26,6 +26,7 @@ SHORT_RUN = {
     # An account of a scenario has all its batches.
     "spark.sql.streaming.numRecentProgressUpdates": "10000",
 }
+CHOSEN: pytest.StashKey[Choice] = pytest.StashKey()
 STARTED: pytest.StashKey[Future[Kafka]] = pytest.StashKey()
 
 
@@ -52,14 +53,23 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     """Say which Kafka this run plays against."""
     if config.option.collectonly:
         return []
-    return [f"sluice: --kafka {config.option.kafka}, patience {config.option.patience:g} s"]
+    return [f"sluice: {_chosen(config).shown}, Spark at {config.option.master}, patience {config.option.patience:g} s"]
+
+
+def _chosen(config: pytest.Config) -> Choice:
+    if CHOSEN not in config.stash:
+        try:
+            config.stash[CHOSEN] = choose_kafka(config.option.kafka, config.option.kafka_image)
+        except SandboxError as error:
+            pytest.exit(str(error), returncode=3)
+    return config.stash[CHOSEN]
 
 
 def kafka_of_run(config: pytest.Config) -> Future[Kafka]:
     """The run's one Kafka, being started."""
     if STARTED not in config.stash:
         pool = ThreadPoolExecutor(1)
-        config.stash[STARTED] = pool.submit(start_kafka, config.option.kafka, config.option.kafka_image)
+        config.stash[STARTED] = pool.submit(_chosen(config).start)
         pool.shutdown(wait=False)
     return config.stash[STARTED]
 

@@ -48,4 +48,3 @@ def table_has_partitions(stage: Stage, name: str, docstring: str) -> None:
     shown = sorted({str(file.parent.relative_to(path)) for file in path.rglob("*.parquet")})
     if shown != sorted(docstring.split()):
         fail(stage, f'the table "{name}" has the partitions:\n' + "\n".join(shown))
-

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.choose import start_kafka
+from sandbox.choose import choose_kafka
 from sandbox.embedded import EmbeddedKafka
 from sandbox.errors import SandboxError
 from sandbox.kafka import answers_within, own_kafka
@@ -76,4 +76,4 @@ def test_no_broker_at_that_address() -> None:
 
 def test_unknown_answer_to_kafka() -> None:
     with pytest.raises(SandboxError, match="say auto, container, embedded, or HOST:PORT"):
-        start_kafka("contaner")
+        choose_kafka("contaner")
