@@ -1,6 +1,7 @@
 """One Spark, one Kafka, and checkpoints that real queries made once and tests copy."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
@@ -9,12 +10,11 @@ from jobs.session import spark_session
 from sandbox.embedded import EmbeddedKafka
 from sandbox.kafka import Kafka
 
-from .queries import MAINTENANCE, Checkpoints
+from .queries import EVERYWHERE, Checkpoints
 
 FAST = {
-    **MAINTENANCE,
+    **EVERYWHERE,
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.sql.shuffle.partitions": "2",
     "spark.databricks.delta.snapshotPartitions": "2",
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
@@ -24,9 +24,14 @@ FAST = {
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
+    found = SparkSession.getActiveSession()
     session = spark_session("rewind-tests", "local[2]", FAST)
+    jvm: Any = session._jvm
+    # State maintenance of earlier tests ends here; it starts again at the pace that these tests need.
+    jvm.org.apache.spark.sql.execution.streaming.state.StateStore.stop()
     yield session
-    session.stop()
+    if found is None:
+        session.stop()
 
 
 @pytest.fixture(scope="session")

@@ -22,8 +22,8 @@ ROCKSDB = {f"{PREFIX}.providerClass": "org.apache.spark.sql.execution.streaming.
 CHANGELOG = {**ROCKSDB, f"{PREFIX}.rocksdb.changelogCheckpointing.enabled": "true"}
 FORMAT_2 = {f"{PREFIX}.checkpointFormatVersion": "2"}
 SNAPSHOTS = {f"{PREFIX}.minDeltasForSnapshot": "2"}
-# For the Spark session: snapshots are written by maintenance, whose pace is set once for a JVM.
-MAINTENANCE = {f"{PREFIX}.maintenanceInterval": "100ms"}
+# Snapshots are written by maintenance, whose pace is set by the first state store of a JVM.
+EVERYWHERE = {f"{PREFIX}.maintenanceInterval": "100ms", "spark.sql.shuffle.partitions": "2"}
 
 Output = dict[int, list[str]]
 
@@ -108,7 +108,7 @@ def make(spark: SparkSession, address: str, case: Case, checkpoint: Path) -> Mad
     admin = AdminClient({"bootstrap.servers": address})
     admin.create_topics([NewTopic(topic, 1, 1)])[topic].result()
     session = spark.newSession()
-    for key, value in case.conf.items():
+    for key, value in {**EVERYWHERE, **case.conf}.items():
         session.conf.set(key, value)
     source = _events(session, address, topic)
     first: Output = {}
@@ -170,7 +170,9 @@ def _run_until_snapshot(case: Case, source: DataFrame, checkpoint: Path) -> Outp
             break
         assert not query.awaitTermination(0.1), query.exception()
     else:
-        raise AssertionError(f"no {case.snapshots} within {SNAPSHOT_SECONDS} s: does the session have {MAINTENANCE}?")
+        raise AssertionError(
+            f"no {case.snapshots} within {SNAPSHOT_SECONDS} s: did another pace of maintenance come first?"
+        )
     query.stop()
     return output
 
