@@ -60,14 +60,25 @@ def _process_on(root: str, processes: Path = Path("/proc")) -> str | None:
         if int(folder.name) in ours:
             continue
         words = _command_line(folder)
-        if words and JOB_PROCESS.search(words[0]) and any(_names(word, names) for word in words[1:]):
+        if (
+            words
+            and JOB_PROCESS.search(words[0])
+            and any(_names(word, names, _folder_of(folder)) for word in words[1:])
+        ):
             return f"process {folder.name} ({Path(words[0]).name}) was started with this path"
     return None
 
 
-def _names(word: str, roots: set[str]) -> bool:
+def _names(word: str, roots: set[str], started_in: str) -> bool:
     value = word.rpartition("=")[2].removeprefix("file://").rstrip("/")
-    return value in roots
+    return bool(value) and os.path.normpath(Path(started_in, value)) in roots
+
+
+def _folder_of(process: Path) -> str:
+    try:
+        return str((process / "cwd").readlink())
+    except OSError:
+        return "/"
 
 
 def _command_line(folder: Path) -> list[str]:

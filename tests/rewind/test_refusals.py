@@ -213,10 +213,10 @@ class TestRunningQuery:
         assert rewind(stateful, "--to-batch", 3, "--apply").code == 0
         assert rewind(stateful, "--undo").code == 0
 
-    @pytest.fixture
-    def other_process(self, stateful: Path) -> Iterator[subprocess.Popen[bytes]]:
-        words = [sys.executable, "-c", "input()", f"--checkpoint={stateful}"]
-        with subprocess.Popen(words, stdin=subprocess.PIPE) as process:
+    @pytest.fixture(params=["--checkpoint={0}", "file://{0}/", "{0.name}"])
+    def other_process(self, stateful: Path, request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[bytes]]:
+        words = [sys.executable, "-c", "input()", request.param.format(stateful)]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, cwd=stateful.parent) as process:
             yield process
             process.kill()
 
