@@ -1,5 +1,6 @@
 """A started job: the query that does its work, and the one that sets bad records aside."""
 
+import logging
 import threading
 import time
 from collections.abc import Sequence
@@ -13,6 +14,9 @@ from pyspark.sql.streaming import StreamingQuery
 
 from jobs.failures import innermost_cause
 from jobs.progress import BatchProgress, batch_progress
+
+# An exception in a batch's output is told by failure(), once; py4j would log its whole trace besides.
+logging.getLogger("py4j.clientserver").setLevel(logging.CRITICAL)
 
 GRACE_SECONDS = 60.0
 OFFSETS_SECONDS = 2.0
