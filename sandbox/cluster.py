@@ -27,7 +27,9 @@ WORKERS = 2
 WORKER_SIZE = ["--cores", "2", "--memory", "2g"]
 START_SECONDS = 60
 POLL_SECONDS = 0.1
-DAEMON = ["-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto"]
+DAEMON = ["-Xmx512m", "-XX:+UseSerialGC", "-Xshare:auto"]
+# Executors inherit it too: a sandbox is over before Java's full compiler pays for itself.
+QUICK_START = "JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1"
 # An application takes all cores unless told otherwise; with a core of each worker, two can run beside each other.
 SHARED = ["-Dspark.deploy.defaultCores=2"]
 MASTER_PLACE = re.compile(r"Starting Spark master at (spark://127\.0\.0\.1:\d+)")
@@ -88,7 +90,7 @@ class SparkCluster:
         settings = [f"SPARK_HOME={spark}", f"SPARK_SCALA_VERSION={SCALA_VERSION}", "SPARK_LOCAL_IP=127.0.0.1"]
         java = [str(find_java()), *DAEMON, "-cp", f"{spark}/jars/*", *words]
         with self._log(name).open("wb") as log:
-            process = leashed(["env", *settings, *java], stdout=log, stderr=log)
+            process = leashed(["env", QUICK_START, *settings, *java], stdout=log, stderr=log)
         self._held.callback(let_go, process)
         return process
 
@@ -118,10 +120,13 @@ class SparkCluster:
 def main() -> int:
     """Hold a cluster for as long as the command runs, or until Ctrl-C."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
+    words = sys.argv[1:]
     try:
+        if words and shutil.which(words[0]) is None:
+            raise SandboxError(f"There is no command {words[0]}.")
         cluster = SparkCluster()
         try:
-            return _run(sys.argv[1:], cluster.master) if sys.argv[1:] else _hold(cluster)
+            return _run(words, cluster.master) if words else _hold(cluster)
         finally:
             cluster.stop()
     except SandboxError as error:
@@ -141,10 +146,7 @@ def _run(words: list[str], master: str) -> int:
     words = [word.replace("{master}", master) for word in words]
     # A terminal sends Ctrl-C to the command too, which decides what to do; a handler, since ignoring is inherited.
     signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        command = subprocess.Popen(words)
-    except OSError as error:
-        raise SandboxError(f"{words[0]} cannot be run: {error.strerror}.") from None
+    command = subprocess.Popen(words)
     signal.signal(signal.SIGTERM, lambda *_: command.terminate())
     code = command.wait()
     return code if code >= 0 else 128 - code
