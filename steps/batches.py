@@ -146,16 +146,17 @@ def batches_show_every_event(stage: Stage, topic: str) -> None:
     check_equal(stage, form, _events_as(stage, topic, form.schema), f'what was shown of "{topic}"')
 
 
-@then(parsers.parse("the batches start at least {seconds:g} seconds apart"))
-def batches_apart(stage: Stage, seconds: float) -> None:
-    """The trigger paces the batches: their starts, as Spark reports them."""
+@then(parsers.parse("no two batches start in the same interval of {seconds:d} second"))
+@then(parsers.parse("no two batches start in the same interval of {seconds:d} seconds"))
+def batches_are_paced(stage: Stage, seconds: int) -> None:
+    """The trigger paces the batches. Spark cuts time into intervals and starts one batch in each, or a little later
+    where the one before took longer."""
     starts = [report.started for report in stage.staged().progress() if report.rows_in]
-    gaps = [(later - earlier).total_seconds() for earlier, later in pairwise(starts)]
-    if len(gaps) < 2:
+    if len(starts) < 3:
         fail(stage, f"only {len(starts)} batches with rows: too few to tell their pace")
-    # Spark starts a batch on a multiple of the interval; its clock and its timer may differ by some milliseconds.
-    if min(gaps) < seconds - 0.1:
-        fail(stage, f"batches started {gaps} seconds apart")
+    for earlier, later in pairwise(starts):
+        if int(earlier.timestamp()) // seconds == int(later.timestamp()) // seconds:
+            fail(stage, f"batches started at {earlier} and {later}, in the same interval of {seconds} s")
 
 
 @then(parsers.parse("batch {number:d} is printed as:"))
