@@ -50,9 +50,9 @@ class Narrator:
         for topic in stage.topics.values():
             for sent in self._fresh(f"sent {topic.name}", topic.sent):
                 value = "null" if sent.event.value is None else sent.event.value.decode(errors="replace")
-                self._console.print(Text(f"      -> {topic.name}  {value}", style="yellow"))
+                self._tell(f"-> {topic.name}  {value}", "yellow")
             for message in self._fresh(f"seen {topic.name}", topic.seen):
-                self._console.print(Text(f"      <- {topic.name}  {(message.value() or b'').decode()}", style="green"))
+                self._tell(f"<- {topic.name}  {(message.value() or b'null').decode(errors='replace')}", "green")
         for staged in stage.jobs.values():
             for batch in self._fresh(f"batches {staged.name}", staged.seen):
                 self._console.print(_batch_table(stage, staged, batch))
@@ -62,12 +62,12 @@ class Narrator:
         for report in self._fresh(f"progress {staged.name}", staged.progress()):
             if report.watermark != self._watermarks.get(staged.name):
                 self._watermarks[staged.name] = report.watermark
-                self._say(f"~~ watermark of the {staged.name}: {stage.clock(report.watermark)}")
+                self._tell(f"~~ watermark of the {staged.name}: {stage.clock(report.watermark)}", "magenta")
             if report.rows_dropped:
-                self._say(f"xx the {staged.name} dropped {report.rows_dropped} late rows in batch {report.batch}")
+                self._tell(f"xx the {staged.name} dropped {report.rows_dropped} rows in batch {report.batch}", "red")
 
-    def _say(self, line: str) -> None:
-        self._console.print(Text(f"      {line}", style="magenta"))
+    def _tell(self, line: str, style: str) -> None:
+        self._console.print(Text(f"      {line}", style=style), soft_wrap=True)
 
     def _fresh(self, what: str, things: list) -> Iterator:  # type: ignore[type-arg]
         told = self._told.get(what, 0)
