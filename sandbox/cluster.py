@@ -31,7 +31,9 @@ DAEMON = ["-Xmx512m", "-XX:+UseSerialGC", "-Xshare:auto"]
 # Executors inherit it too: a sandbox is over before Java's full compiler pays for itself.
 QUICK_START = "JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1"
 # An application takes all cores unless told otherwise; with a core of each worker, two can run beside each other.
-SHARED = ["-Dspark.deploy.defaultCores=2"]
+SHARED = "-Dspark.deploy.defaultCores=2"
+# Nobody needs a second way in, which would be on a fixed port.
+NO_REST = "-Dspark.master.rest.enabled=false"
 MASTER_PLACE = re.compile(r"Starting Spark master at (spark://127\.0\.0\.1:\d+)")
 WEB_PLACE = re.compile(r"Bound MasterWebUI to \S+ and started at http://[^:\s]+:(\d+)")
 TERMINATED = 128 + signal.SIGTERM
@@ -63,7 +65,7 @@ class SparkCluster:
     def _start(self) -> None:
         self._deadline = time.monotonic() + START_SECONDS
         anywhere = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
-        self._master = self._daemon("master", [*SHARED, "org.apache.spark.deploy.master.Master", *anywhere])
+        self._master = self._daemon("master", [SHARED, NO_REST, "org.apache.spark.deploy.master.Master", *anywhere])
         self.master = self._place_in_log(MASTER_PLACE)
         self._web_port = int(self._place_in_log(WEB_PLACE))
         for number in range(1, WORKERS + 1):
