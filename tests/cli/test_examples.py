@@ -1,37 +1,104 @@
-"""The example of each job's help does what it says, as pasted."""
+"""The example of each job's help does what it says."""
 
+import io
 import os
+import shlex
 import subprocess
 import sys
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
-from jobs.catalog import find_job
+from jobs.catalog import NAMES, find_job
+from jobs.cli import main
+from sandbox.kafka import Kafka
 
 SECONDS = 240
 ROOT = Path(__file__).parents[2]
 SHOWN = {
-    "visits-counter": '"count":1}',
-    "visits-counter-reprocessing": "Published 1 windows",
-    "rewind-checkpoint": "Nothing has been changed. Add --apply to do it.",
-    "visits-generator": '"event_time"',
+    "early-writer": "|1       |1            |false      |",
     "micro-batch-consumer": "Printing visit=Row(visit_id=",
+    "visits-windows-counter": "|{2025-09-04 07:00:00, 2025-09-04 07:10:00}|1    |",
+    "visits-counter": '"count":1}',
+    "data-synchronization": '"batch": 0',
+    "visits-counter-reprocessing": "Published 1 windows",
+    "browser-stats-stateless": '"browser":"Firefox"',
+    "browser-stats-stateful": '"browser":"Firefox"',
+    "visits-generator": '"event_time"',
+    "rewind-checkpoint": "Nothing has been changed. Add --apply to do it.",
+    "jars": "spark-sql-kafka",
 }
 
 
-@pytest.mark.parametrize("name", SHOWN)
-def test_the_example_works_as_pasted(name: str, tmp_path: Path) -> None:
+@pytest.fixture
+def shell(tmp_path: Path) -> Callable[[str], subprocess.CompletedProcess]:
+    """Runs a command line in which `sluice` is this code."""
     (tmp_path / "sluice").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m jobs "$@"\n')
     (tmp_path / "sluice").chmod(0o755)
-    run = subprocess.run(
-        ["sh", "-e", "-c", find_job(name).example],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "PATH": f"{tmp_path}:{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        timeout=SECONDS,
-        check=False,
-    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+
+    def run(line: str) -> subprocess.CompletedProcess:
+        return subprocess.run(
+            ["sh", "-e", "-c", line], cwd=tmp_path, env=environment, capture_output=True, timeout=SECONDS, check=False
+        )
+
+    return run
+
+
+@pytest.fixture
+def _at_hand(spark: SparkSession, kafka: Kafka, topics, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The run's Spark and Kafka take the place of those that each job would start for itself."""
+    before = topics.names()
+
+    class Borrowed:
+        address = kafka.address
+
+        def stop(self) -> None:
+            for topic in topics.names() - before:
+                topics.remove(topic)
+
+    @contextmanager
+    def session_of(job: object, options: Namespace, settings: dict[str, str], mask: object) -> Iterator[SparkSession]:
+        session = spark.newSession()
+        for key, value in settings.items():
+            if key.startswith("spark.sql."):
+                session.conf.set(key, value)
+        yield session
+
+    monkeypatch.setattr("jobs.demo_kafka.EmbeddedKafka", Borrowed)
+    monkeypatch.setattr("jobs.runner.session_of", session_of)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_no_example_is_forgotten() -> None:
+    runs_until_stopped = {"broker"}
+    assert set(SHOWN) == set(NAMES) - runs_until_stopped
+
+
+def commands(example: str) -> list[str]:
+    return example.replace("\\\n", " ").replace("\n ", " ").splitlines()
+
+
+@pytest.mark.usefixtures("_at_hand")
+@pytest.mark.parametrize("name", SHOWN)
+def test_the_example_shows_what_the_job_does(
+    name: str, shell: Callable, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for command in commands(find_job(name).example):
+        feeder, _, consumer = command.rpartition("|")
+        records = shell(feeder).stdout if feeder else b""
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(records)))
+        sluice, *words = shlex.split(consumer)
+        assert sluice == "sluice"
+        assert main(words) == 0, capfd.readouterr().err
+    assert SHOWN[name] in "".join(capfd.readouterr())
+
+
+def test_an_example_works_as_pasted(shell: Callable) -> None:
+    run = shell(find_job("rewind-checkpoint").example)
     assert run.returncode == 0, run.stderr
-    assert SHOWN[name] in run.stdout + run.stderr
+    assert SHOWN["rewind-checkpoint"].encode() in run.stdout
