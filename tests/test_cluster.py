@@ -193,7 +193,7 @@ def test_the_same_code_gives_the_same_package(dist: Path, tmp_path: Path) -> Non
 
 
 def test_the_cluster_ends_with_its_command_or_its_owner(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
     script = "echo {master}; exit 7"
     command = subprocess.run(
         [sys.executable, "-m", "sandbox.cluster", "sh", "-c", script],
