@@ -124,7 +124,9 @@ def _state(stage: Stage, job: str):  # type: ignore[no-untyped-def]
     # Spark 4.2 may write into a checkpoint that it reads: it gets a copy.
     copy = stage.folder / f"copy-of-{job.replace(' ', '-')}"
     shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(stage.staged(job).options.checkpoint, copy)
+    # Spark's maintenance may be writing a snapshot meanwhile, under a name that is gone a moment later.
+    unfinished = shutil.ignore_patterns("*.tmp", "*.tmp.crc")
+    shutil.copytree(stage.staged(job).options.checkpoint, copy, ignore=unfinished)
     return stage.staged(job).session.read.format("statestore").load(str(copy)).toArrow()
 
 

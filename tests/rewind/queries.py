@@ -138,7 +138,7 @@ def run(case: Case, source: DataFrame, checkpoint: Path) -> Output:
 
 def copy_settled(checkpoint: Path, target: Path) -> Path:
     """A copy that stays as it is: maintenance outlives its query, and may still be writing a snapshot."""
-    shutil.copytree(checkpoint, target, ignore=shutil.ignore_patterns("*.tmp"))
+    shutil.copytree(checkpoint, target, ignore=shutil.ignore_patterns("*.tmp", "*.tmp.crc"))
     return target
 
 
