@@ -9,7 +9,6 @@ from pathlib import Path
 from confluent_kafka import Consumer, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from jobs.job import BatchJob, StreamingJob
 from sandbox.embedded import EmbeddedKafka
 
 INPUT_PARTITIONS = 2
@@ -18,12 +17,12 @@ LONGEST_SHOWN = 200
 
 
 @contextmanager
-def demo_kafka(job: StreamingJob | BatchJob, options: argparse.Namespace) -> Iterator[None]:
+def demo_kafka(options: argparse.Namespace) -> Iterator[None]:
     """A broker for this run alone, with the topics that the options name."""
     kafka = EmbeddedKafka()
     try:
         options.kafka = kafka.address
-        topics = _topics(job, options)
+        topics = _topics(options)
         _create(kafka.address, topics)
         print(f"Embedded Kafka at {kafka.address}, topics {', '.join(topics)}; it ends with the job.", file=sys.stderr)
         if getattr(options, "send", None):
@@ -34,11 +33,11 @@ def demo_kafka(job: StreamingJob | BatchJob, options: argparse.Namespace) -> Ite
         kafka.stop()
 
 
-def _topics(job: StreamingJob | BatchJob, options: argparse.Namespace) -> dict[str, int]:
+def _topics(options: argparse.Namespace) -> dict[str, int]:
     topics = {options.topic: INPUT_PARTITIONS} if hasattr(options, "topic") else {}
     if hasattr(options, "output_topic"):
         topics[options.output_topic] = 1
-    return {**topics, **getattr(job, "extra_topics", {})}
+    return topics
 
 
 def _create(address: str, topics: dict[str, int]) -> None:

@@ -38,7 +38,6 @@ class StreamingJob:
     show: ShowBatch | None = None
     check: Callable[[argparse.Namespace], None] = accept
     settings: Mapping[str, str] = field(default_factory=dict)
-    extra_topics: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

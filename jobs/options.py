@@ -6,7 +6,6 @@ from datetime import timedelta
 from jobs.text import address, duration, key_value, plain, positive, topic_name, watermark_delay
 
 TOPIC_OPTIONS = ("topic", "output_topic", "dead_letter_topic")
-PATH_OPTIONS = ("checkpoint", "table")
 
 
 def add_kafka(parser: argparse.ArgumentParser) -> None:

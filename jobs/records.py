@@ -40,11 +40,6 @@ def with_rejection(raw: DataFrame, form: RecordFormat, max_bytes: int) -> DataFr
     )
 
 
-def good_records(judged: DataFrame) -> DataFrame:
-    """The parsed values of the records that can be used."""
-    return judged.filter("rejection IS NULL").select("record.*")
-
-
 def refuse_bad_records(judged: DataFrame) -> DataFrame:
     """The same, but the first bad record fails the query with its place and reason."""
     complaint = F.format_string(

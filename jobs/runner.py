@@ -38,7 +38,7 @@ def run_job(job: StreamingJob | BatchJob, options: argparse.Namespace) -> int:
                 # Not needed, and perhaps not installed, where a cluster has its own Kafka.
                 from jobs.demo_kafka import demo_kafka
 
-                held.enter_context(demo_kafka(job, options))
+                held.enter_context(demo_kafka(options))
             spark = held.enter_context(session_of(job, options, settings, mask))
             signals.take_over()
             if isinstance(job, BatchJob):

@@ -7,6 +7,7 @@ from chispa import assert_df_equality
 from pyspark.sql import SparkSession
 
 from steps.cells import CellReader
+from steps.errors import FeatureMistake
 from steps.grid import Grid
 
 
@@ -16,17 +17,10 @@ def expected_table(grid: Grid, like: pa.Table, read: CellReader, what: str, some
     grid.check_columns(names, what)
     missing = [name for name in names if name not in grid.columns]
     if missing and not some_columns:
-        raise grid_misses(grid, missing, what)
+        raise FeatureMistake(f"line {grid.line}: {what} also has {', '.join(missing)}: mention every column")
     schema = pa.schema([like.schema.field(name) for name in grid.columns])
     rows = [{field.name: read.value(row[field.name], field.type) for field in schema} for row in grid]
     return pa.Table.from_pylist(rows, schema=schema)
-
-
-def grid_misses(grid: Grid, missing: list[str], what: str) -> Exception:
-    """The complaint about columns that the feature leaves out."""
-    from steps.errors import FeatureMistake
-
-    return FeatureMistake(f"line {grid.line}: {what} also has {', '.join(missing)}: mention every column")
 
 
 def difference(spark: SparkSession, actual: pa.Table, expected: pa.Table) -> str | None:
