@@ -8,7 +8,7 @@ help:
 	@echo "make test        lint, types, every feature, every test"
 	@echo "make walkthroughs  the five walkthroughs alone"
 	@echo "make vocabulary  write docs/vocabulary.md anew"
-	@echo "make package     build dist/sluice.zip for spark-submit --py-files"
+	@echo "make package     build dist/headgate.zip for spark-submit --py-files"
 
 .PHONY: demo
 demo: $(READY)
@@ -27,11 +27,11 @@ walkthroughs: $(READY)
 
 .PHONY: vocabulary
 vocabulary: $(READY)
-	$(PYTHON) -m steps.vocabulary > docs/vocabulary.md
+	$(PYTHON) -m headgate.tell.vocabulary > docs/vocabulary.md
 
 .PHONY: package
 package:
-	@python3 -m sandbox.package
+	@python3 -m jobs.command.package
 
 $(READY): pyproject.toml constraints.txt
 	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed: python3 is $$(python3 --version)."; exit 1; }

@@ -11,13 +11,13 @@ from pyspark.sql import functions as F
 from rich.console import Console
 from rich.table import Table
 
-from jobs.raw_visits import PARTITION_COLUMNS, raw_rows
-from jobs.records import with_rejection
-from jobs.session import spark_session
-from jobs.time_range import TimeRange
-from jobs.visits import NUMBERED_VISITS
+from headgate.spark.session import spark_session
+from jobs.command.time_range import TimeRange
+from jobs.records.records import with_rejection
+from jobs.visits.formats import NUMBERED_VISITS
+from jobs.visits.raw_visits import PARTITION_COLUMNS, raw_rows
+from jobs.visits.window_counts import count_by_window
 from jobs.visits_counter_reprocessing import NO_LIMIT, recount
-from jobs.window_counts import count_by_window
 
 YEAR = datetime(2025, 1, 1, tzinfo=UTC)
 WINDOW = timedelta(minutes=10)

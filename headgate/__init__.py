@@ -1,1 +1,1 @@
-"""The real parts on one machine: Java, the jars, a Kafka broker, a Spark session."""
+"""Headgate: an acceptance gate for Spark streams."""

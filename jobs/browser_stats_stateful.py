@@ -1,17 +1,19 @@
 """Browser statistics, stateful: counts grow from micro-batch to micro-batch until the watermark closes a window."""
 
 import argparse
+import sys
 from datetime import timedelta
 
 from pyspark.sql import SparkSession
 
-from jobs.browser_stats import BROWSER_VISITS, browser_stats
-from jobs.job import ShowBatch, StreamingJob
-from jobs.options import add_output_topic, add_streaming, add_watermark, add_window
-from jobs.running import RunningJob
-from jobs.state import ROCKSDB
-from jobs.stream import start_stream, to_kafka
-from jobs.text import spark_interval
+from headgate.spark.queries import RunningJob
+from jobs.command.job import StreamingJob
+from jobs.command.main import run_command
+from jobs.command.options import add_output_topic, add_streaming, add_watermark, add_window
+from jobs.command.text import spark_interval
+from jobs.records.state import ROCKSDB
+from jobs.records.stream import start_stream, to_kafka
+from jobs.visits.browser_stats import BROWSER_VISITS, browser_stats
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +24,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_streaming(parser)
 
 
-def start(spark: SparkSession, options: argparse.Namespace, show: ShowBatch) -> RunningJob:  # noqa: ARG001
+def start(spark: SparkSession, options: argparse.Namespace) -> RunningJob:
     """Start the job."""
     return start_stream(
         spark,
@@ -40,8 +42,17 @@ JOB = StreamingJob(
     name="browser-stats-stateful",
     summary="Counts visits per browser and window over all micro-batches, until the watermark closes the window.",
     example="""echo '{"browser": "Firefox", "eventTime": "2025-09-04T07:00:00Z"}' |
-    sluice browser-stats-stateful --available-now --send -""",
+    headgate run browser-stats-stateful --available-now --send -""",
     add_options=add_options,
     start=start,
     settings=ROCKSDB,
 )
+
+
+def main() -> int:
+    """Do what the words on the command line ask for."""
+    return run_command(JOB)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

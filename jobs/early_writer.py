@@ -1,6 +1,7 @@
 """Early writer: a visit's count goes out after every event, and once more, marked finished, when its time is over."""
 
 import argparse
+import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
@@ -9,14 +10,15 @@ from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.types import BooleanType, LongType, StructField, StructType
 
-from jobs.console import print_batch
-from jobs.job import ShowBatch, StreamingJob
-from jobs.options import add_streaming, add_watermark
-from jobs.running import RunningJob
-from jobs.state import ROCKSDB
-from jobs.stream import start_stream, to_console
-from jobs.text import duration, plain, spark_interval
-from jobs.visits import NUMBERED_VISITS
+from headgate.spark.queries import RunningJob
+from jobs.command.job import StreamingJob
+from jobs.command.main import run_command
+from jobs.command.options import add_streaming, add_watermark
+from jobs.command.text import duration, plain, spark_interval
+from jobs.records.console import print_batch
+from jobs.records.state import ROCKSDB
+from jobs.records.stream import start_stream, to_console
+from jobs.visits.formats import NUMBERED_VISITS
 
 COUNTED_VISIT = StructType(
     [
@@ -89,14 +91,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_streaming(parser)
 
 
-def start(spark: SparkSession, options: argparse.Namespace, show: ShowBatch) -> RunningJob:
+def start(spark: SparkSession, options: argparse.Namespace) -> RunningJob:
     """Start the job."""
     return start_stream(
         spark,
         options,
         NUMBERED_VISITS,
         lambda good: count_visits(good.select("record.*"), options.watermark, options.visit_timeout),
-        to_console(show),
+        to_console(print_batch),
         "update",
     )
 
@@ -105,9 +107,17 @@ JOB = StreamingJob(
     name="early-writer",
     summary="Counts the pages of each visit and writes the count after every event, long before the visit is over.",
     example="""echo '{"visit_id": 1, "event_time": "2025-09-04T07:00:00Z"}' |
-    sluice early-writer --available-now --send -""",
+    headgate run early-writer --available-now --send -""",
     add_options=add_options,
     start=start,
-    show=print_batch,
     settings=ROCKSDB,
 )
+
+
+def main() -> int:
+    """Do what the words on the command line ask for."""
+    return run_command(JOB)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,15 +1,17 @@
 """Micro-batch consumer: prints visits, at most ten a batch, a batch every twenty seconds."""
 
 import argparse
+import sys
 from datetime import timedelta
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from jobs.job import ShowBatch, StreamingJob
-from jobs.options import add_streaming
-from jobs.running import RunningJob
-from jobs.stream import start_stream, to_console
-from jobs.visits import GENERATED_VISITS
+from headgate.spark.queries import RunningJob
+from jobs.command.job import StreamingJob
+from jobs.command.main import run_command
+from jobs.command.options import add_streaming
+from jobs.records.stream import start_stream, to_console
+from jobs.visits.formats import GENERATED_VISITS
 
 
 def visits_with_partition(good: DataFrame) -> DataFrame:
@@ -36,17 +38,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_streaming(parser, trigger=timedelta(seconds=20), max_offsets_per_trigger=10)
 
 
-def start(spark: SparkSession, options: argparse.Namespace, show: ShowBatch) -> RunningJob:
+def start(spark: SparkSession, options: argparse.Namespace) -> RunningJob:
     """Start the job."""
-    return start_stream(spark, options, GENERATED_VISITS, visits_with_partition, to_console(show), "append")
+    return start_stream(spark, options, GENERATED_VISITS, visits_with_partition, to_console(print_visits), "append")
 
 
 JOB = StreamingJob(
     name="micro-batch-consumer",
     summary="Prints the visits of the generator, a bounded number in each micro-batch.",
-    example="""sluice visits-generator --count 12 --seed 7 |
-    sluice micro-batch-consumer --available-now --send -""",
+    example="""headgate run visits-generator --count 12 --seed 7 |
+    headgate run micro-batch-consumer --available-now --send -""",
     add_options=add_options,
     start=start,
-    show=print_visits,
 )
+
+
+def main() -> int:
+    """Do what the words on the command line ask for."""
+    return run_command(JOB)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,19 +1,21 @@
 """Visits counter: the final count of each window, sent to Kafka when the watermark has closed it."""
 
 import argparse
+import sys
 from datetime import timedelta
 
 from pyspark.sql import SparkSession
 
-from jobs.job import ShowBatch, StreamingJob
-from jobs.options import add_output_topic, add_streaming, add_watermark, add_window
-from jobs.published_counts import counts_for_kafka
-from jobs.running import RunningJob
-from jobs.state import ROCKSDB
-from jobs.stream import start_stream, to_kafka
-from jobs.text import spark_interval
-from jobs.visits import NUMBERED_VISITS
-from jobs.window_counts import count_by_window
+from headgate.spark.queries import RunningJob
+from jobs.command.job import StreamingJob
+from jobs.command.main import run_command
+from jobs.command.options import add_output_topic, add_streaming, add_watermark, add_window
+from jobs.command.text import spark_interval
+from jobs.records.state import ROCKSDB
+from jobs.records.stream import start_stream, to_kafka
+from jobs.visits.formats import NUMBERED_VISITS
+from jobs.visits.published_counts import counts_for_kafka
+from jobs.visits.window_counts import count_by_window
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_streaming(parser)
 
 
-def start(spark: SparkSession, options: argparse.Namespace, show: ShowBatch) -> RunningJob:  # noqa: ARG001
+def start(spark: SparkSession, options: argparse.Namespace) -> RunningJob:
     """Start the job."""
     return start_stream(
         spark,
@@ -46,8 +48,17 @@ JOB = StreamingJob(
     summary="Counts visits per tumbling window and sends each window's count to Kafka once it is closed.",
     example=r"""printf '%s\n' '{"visit_id": 1, "event_time": "2025-09-04T07:00:00Z"}' \
     '{"visit_id": 1, "event_time": "2025-09-04T08:00:00Z"}' |
-    sluice visits-counter --available-now --send -""",
+    headgate run visits-counter --available-now --send -""",
     add_options=add_options,
     start=start,
     settings=ROCKSDB,
 )
+
+
+def main() -> int:
+    """Do what the words on the command line ask for."""
+    return run_command(JOB)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

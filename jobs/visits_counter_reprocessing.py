@@ -9,17 +9,18 @@ from pathlib import Path
 from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 
-from jobs.job import BatchJob, Refusal
-from jobs.kafka_io import kafka_settings
-from jobs.options import add_kafka, add_output_topic, add_spark, add_table, add_window
-from jobs.published_counts import counts_for_kafka
-from jobs.raw_visits import rows_between
-from jobs.records import with_rejection
-from jobs.reprocessing_preview import show_preview
-from jobs.state import ROCKSDB
-from jobs.time_range import TimeRange, aligned_range
-from jobs.visits import NUMBERED_VISITS
-from jobs.window_counts import count_by_window
+from jobs.command.job import BatchJob, Refusal
+from jobs.command.main import run_command
+from jobs.command.options import add_kafka, add_output_topic, add_spark, add_table, add_window
+from jobs.command.time_range import TimeRange, aligned_range
+from jobs.records.kafka_io import kafka_settings
+from jobs.records.records import with_rejection
+from jobs.records.state import ROCKSDB
+from jobs.visits.formats import NUMBERED_VISITS
+from jobs.visits.published_counts import counts_for_kafka
+from jobs.visits.raw_visits import rows_between
+from jobs.visits.reprocessing_preview import show_preview
+from jobs.visits.window_counts import count_by_window
 
 NO_LIMIT = 2**31 - 1
 
@@ -84,10 +85,19 @@ JOB = BatchJob(
     summary="Counts the windows of a past time range anew from the Delta table, late events included, and publishes "
     "them to the topic of the stream's counts.",
     example="""echo '{"visit_id": 1, "event_time": "2025-09-04T07:00:00Z"}' |
-    sluice data-synchronization --table visits_table --available-now --send -
-sluice visits-counter-reprocessing 2025-09-04T07:00:00 2025-09-04T07:10:00 --table visits_table""",
+    headgate run data-synchronization --table visits_table --available-now --send -
+headgate run visits-counter-reprocessing 2025-09-04T07:00:00 2025-09-04T07:10:00 --table visits_table""",
     add_options=add_options,
     run=run,
     check=check,
     settings=ROCKSDB,
 )
+
+
+def main() -> int:
+    """Do what the words on the command line ask for."""
+    return run_command(JOB)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

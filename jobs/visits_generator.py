@@ -13,10 +13,12 @@ from itertools import islice
 from random import SystemRandom
 from typing import Any, Protocol
 
-from jobs.generated_visits import Fate, Recipe, Record, most_events, records
-from jobs.job import Refusal, Tool
-from jobs.pacing import Pace, Stop, stop_on_signals
-from jobs.text import address, duration, key_value, positive
+from headgate.command.words import positive
+from jobs.command.job import Refusal, Tool
+from jobs.command.main import run_command
+from jobs.command.text import address, duration, key_value
+from jobs.visits.generated_visits import Fate, Recipe, Record, most_events, records
+from jobs.visits.pacing import Pace, Stop, stop_on_signals
 
 DONE, FAILED = 0, 1
 ANSWER_SECONDS = 15
@@ -428,8 +430,17 @@ def _progress(options: argparse.Namespace) -> Iterator[Callable[[Counter[Fate]],
 JOB = Tool(
     name="visits-generator",
     summary="Sends made-up visits to Kafka, at a steady rate or as fast as it can; a seed makes them repeatable.",
-    example="sluice visits-generator --count 10 --seed 7 --late 0.1",
+    example="headgate run visits-generator --count 10 --seed 7 --late 0.1",
     add_options=add_options,
     run=run,
     check=check,
 )
+
+
+def main() -> int:
+    """Do what the words on the command line ask for."""
+    return run_command(JOB)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

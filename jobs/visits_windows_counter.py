@@ -1,19 +1,21 @@
 """Visits windows counter: how many visits each window has so far, printed as it changes."""
 
 import argparse
+import sys
 from datetime import timedelta
 
 from pyspark.sql import SparkSession
 
-from jobs.console import print_batch
-from jobs.job import ShowBatch, StreamingJob
-from jobs.options import add_streaming, add_watermark, add_window
-from jobs.running import RunningJob
-from jobs.state import ROCKSDB
-from jobs.stream import start_stream, to_console
-from jobs.text import spark_interval
-from jobs.visits import NUMBERED_VISITS
-from jobs.window_counts import count_by_window
+from headgate.spark.queries import RunningJob
+from jobs.command.job import StreamingJob
+from jobs.command.main import run_command
+from jobs.command.options import add_streaming, add_watermark, add_window
+from jobs.command.text import spark_interval
+from jobs.records.console import print_batch
+from jobs.records.state import ROCKSDB
+from jobs.records.stream import start_stream, to_console
+from jobs.visits.formats import NUMBERED_VISITS
+from jobs.visits.window_counts import count_by_window
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_streaming(parser)
 
 
-def start(spark: SparkSession, options: argparse.Namespace, show: ShowBatch) -> RunningJob:
+def start(spark: SparkSession, options: argparse.Namespace) -> RunningJob:
     """Start the job."""
     return start_stream(
         spark,
@@ -32,7 +34,7 @@ def start(spark: SparkSession, options: argparse.Namespace, show: ShowBatch) -> 
         lambda good: count_by_window(
             good.select("record.*").withWatermark("event_time", spark_interval(options.watermark)), options.window
         ),
-        to_console(show),
+        to_console(print_batch),
         "update",
     )
 
@@ -41,9 +43,17 @@ JOB = StreamingJob(
     name="visits-windows-counter",
     summary="Counts visits per tumbling window and prints every window that a batch has changed.",
     example="""echo '{"visit_id": 1, "event_time": "2025-09-04T07:00:00Z"}' |
-    sluice visits-windows-counter --available-now --send -""",
+    headgate run visits-windows-counter --available-now --send -""",
     add_options=add_options,
     start=start,
-    show=print_batch,
     settings=ROCKSDB,
 )
+
+
+def main() -> int:
+    """Do what the words on the command line ask for."""
+    return run_command(JOB)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

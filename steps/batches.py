@@ -7,13 +7,14 @@ from itertools import pairwise
 import pyarrow as pa
 from pytest_bdd import parsers, then
 
-from jobs.progress import BatchProgress
-from steps.checks import check_equal, fail
-from steps.errors import StepFailure
-from steps.frames import expected_table
-from steps.grid import Cell
-from steps.stage import Stage
-from steps.staged_job import SeenBatch, StagedJob
+from headgate.compare.checks import check_equal, fail
+from headgate.compare.frames import expected_table
+from headgate.compare.grid import Cell
+from headgate.errors import StepFailure
+from headgate.seam.sinks import SeenBatch
+from headgate.spark.progress import BatchProgress
+from headgate.stage.stage import Stage
+from headgate.stage.staged_program import StagedProgram
 
 
 @then(parsers.parse("batch {number:d} is:"))
@@ -41,11 +42,11 @@ def every_line_names_partition(stage: Stage) -> None:
     """What is printed: a heading for each batch, then a line for each visit that begins with its Kafka partition."""
     stage.settle()
     staged = stage.staged()
-    for batch in staged.seen:
-        heading, *lines = staged.printed(batch).splitlines()
+    for batch in staged.seen():
+        heading, *lines = batch.printed.splitlines()
         partitions = [f"Partition[{number}]" for number in sorted(batch.rows.column("partition").to_pylist())]
         if heading != "✍️ Printing visits" or len(lines) != len(partitions):
-            fail(stage, f"batch {batch.number} was printed as:\n{staged.printed(batch)}")
+            fail(stage, f"batch {batch.number} was printed as:\n{batch.printed}")
         for line, partition in zip(lines, partitions, strict=True):
             if not line.startswith(f"{partition} > Printing visit=Row("):
                 fail(stage, f"batch {batch.number} has the line: {line}")
@@ -123,7 +124,7 @@ def state_of_job_holds(stage: Stage, job: str, count: int) -> None:
 def no_batch_has_more(stage: Stage, most: int) -> None:
     """Every batch so far is within the bound, and there was more to take than one batch may."""
     stage.settle()
-    sizes = {batch.number: batch.rows.num_rows for batch in stage.staged().seen}
+    sizes = {batch.number: batch.rows.num_rows for batch in stage.staged().seen()}
     too_large = {number: size for number, size in sizes.items() if size > most}
     if too_large:
         fail(stage, f"batches with more than {most} rows: {too_large}")
@@ -136,7 +137,7 @@ def batches_show_every_event(stage: Stage, topic: str) -> None:
     """Nothing is lost and nothing doubled between the topic and the batches."""
     stage.settle()
     staged = stage.staged()
-    batches = [batch for batch in staged.seen if batch.rows.num_rows]
+    batches = [batch for batch in staged.seen() if batch.rows.num_rows]
     if not batches:
         fail(stage, "no batch has any rows")
     for batch in batches:
@@ -163,36 +164,36 @@ def batches_are_paced(stage: Stage, seconds: int) -> None:
 def batch_is_printed_as(stage: Stage, number: int, docstring: str) -> None:
     """What a person sees of the batch, to the letter."""
     batch = _seen(stage, stage.staged(), number)
-    printed = stage.staged().printed(batch).strip()
+    printed = batch.printed.strip()
     if printed != docstring.strip():
         fail(stage, f"batch {number} was printed as:\n{printed}\n\nand the feature says:\n{docstring.strip()}")
 
 
-def _seen(stage: Stage, staged: StagedJob, number: int) -> SeenBatch:
+def _seen(stage: Stage, staged: StagedProgram, number: int) -> SeenBatch:
     stage.settle()
     batch = staged.batch(number)
     if batch is None:
-        numbers = [each.number for each in staged.seen]
+        numbers = [each.number for each in staged.seen()]
         fail(stage, f"batch {number} of the {staged.name} has not come; there are {numbers or 'none'}")
     assert batch is not None
     batch.mentioned = True
     return batch
 
 
-def _check_rows(stage: Stage, staged: StagedJob, number: int) -> None:
+def _check_rows(stage: Stage, staged: StagedProgram, number: int) -> None:
     batch = _seen(stage, staged, number)
     expected = expected_table(stage.grid(), batch.rows, stage.cells(), f"the {staged.name}")
     check_equal(stage, batch.rows, expected, f"batch {number}")
 
 
-def _check_empty(stage: Stage, staged: StagedJob, number: int) -> None:
+def _check_empty(stage: Stage, staged: StagedProgram, number: int) -> None:
     batch = _seen(stage, staged, number)
     if batch.rows.num_rows:
         rows = "\n".join(f"  {row}" for row in batch.rows.to_pylist())
         fail(stage, f"batch {number} is not empty:\n{rows}")
 
 
-def _latest(stage: Stage, staged: StagedJob) -> BatchProgress:
+def _latest(stage: Stage, staged: StagedProgram) -> BatchProgress:
     stage.settle()
     reports = staged.progress()
     if not reports:
@@ -200,7 +201,7 @@ def _latest(stage: Stage, staged: StagedJob) -> BatchProgress:
     return reports[-1]
 
 
-def _check_latest_watermark(stage: Stage, staged: StagedJob, time: str) -> None:
+def _check_latest_watermark(stage: Stage, staged: StagedProgram, time: str) -> None:
     _check_watermark(stage, _latest(stage, staged), stage.moment(time), f"the watermark of the {staged.name}")
 
 
@@ -210,7 +211,7 @@ def _check_watermark(stage: Stage, report: BatchProgress | None, expected: datet
         fail(stage, f"{what} is {stage.clock(actual)}, and the feature says {stage.clock(expected)}")
 
 
-def _check_dropped(stage: Stage, staged: StagedJob, expected: int) -> None:
+def _check_dropped(stage: Stage, staged: StagedProgram, expected: int) -> None:
     stage.settle()
     actual = staged.rows_dropped() - staged.drops_mentioned
     if actual != expected:
@@ -218,7 +219,7 @@ def _check_dropped(stage: Stage, staged: StagedJob, expected: int) -> None:
     staged.drops_mentioned += expected
 
 
-def _check_state(stage: Stage, staged: StagedJob, expected: int) -> None:
+def _check_state(stage: Stage, staged: StagedProgram, expected: int) -> None:
     actual = _latest(stage, staged).rows_in_state
     if actual != expected:
         fail(stage, f"the state of the {staged.name} holds {actual} rows, and the feature says {expected}")

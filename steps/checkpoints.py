@@ -7,9 +7,9 @@ from pathlib import Path
 
 from pytest_bdd import given, parsers, then, when
 
-from steps.checks import check_equal, fail
-from steps.errors import FeatureMistake
-from steps.stage import Stage
+from headgate.compare.checks import check_equal, fail
+from headgate.errors import FeatureMistake
+from headgate.stage.stage import Stage
 
 BACKUP = "."
 """Backups are hidden folders: no part of the checkpoint."""
@@ -19,7 +19,7 @@ BACKUP = "."
 def checkpoint_holds(stage: Stage, job: str, docstring: str) -> None:
     """Every file of the document's tree, a path a line; `*` stands for what differs from run to run."""
     stage.settle()
-    folder = Path(stage.staged(job).options.checkpoint)
+    folder = stage.staged(job).checkpoint()
     shown = sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if _counts(file))
     patterns = docstring.split()
     rest = [path for path in shown if not any(_matches(path, pattern) for pattern in patterns)]
@@ -55,7 +55,7 @@ def checkpoint_is_rewound(stage: Stage, job: str, number: int) -> None:
 @when(parsers.parse('the checkpoint of the {job} is rewound to batch {number:d}, with its table "{table}"'))
 def checkpoint_is_rewound_with_table(stage: Stage, job: str, number: int, table: str) -> None:
     """The same with --table: Delta Lake skips batches that it has already written."""
-    rewind(stage, job, ["--to-batch", str(number), "--apply", "--table", table])
+    rewind(stage, job, ["--to-batch", str(number), "--apply", "--table", str(stage.table_path(table))])
 
 
 @when(parsers.parse("a rewind of the {job} to batch {number:d} is planned"))
@@ -88,7 +88,7 @@ def checkpoint_is_as_remembered(stage: Stage, job: str) -> None:
 
 
 def _files(stage: Stage, job: str) -> dict[str, bytes]:
-    folder = Path(stage.staged(job).options.checkpoint)
+    folder = stage.staged(job).checkpoint()
     return {
         str(file.relative_to(folder)): file.read_bytes()
         for file in folder.rglob("*")
@@ -100,8 +100,8 @@ def rewind(stage: Stage, job: str, words: list[str]) -> None:
     """Run rewind-checkpoint on the job's checkpoint."""
     staged = stage.staged(job)
     # The tool would wait for half a minute of silence; the scenario knows better whether it has stopped the job.
-    known = ["--job-is-stopped"] if staged.running is None else []
-    stage.run_job("rewind checkpoint", [staged.options.checkpoint, *words, *known])
+    known = ["--job-is-stopped"] if staged.program is None else []
+    stage.run_tool("rewind-checkpoint", [str(staged.checkpoint()), *words, *known])
 
 
 @given(parsers.parse("the state of the {job} is remembered"))
@@ -126,13 +126,13 @@ def _state(stage: Stage, job: str):  # type: ignore[no-untyped-def]
     shutil.rmtree(copy, ignore_errors=True)
     # Spark's maintenance may be writing a snapshot meanwhile, under a name that is gone a moment later.
     unfinished = shutil.ignore_patterns("*.tmp", "*.tmp.crc")
-    shutil.copytree(stage.staged(job).options.checkpoint, copy, ignore=unfinished)
-    return stage.staged(job).session.read.format("statestore").load(str(copy)).toArrow()
+    shutil.copytree(stage.staged(job).checkpoint(), copy, ignore=unfinished)
+    return stage.world.spark.read.format("statestore").load(str(copy)).toArrow()
 
 
 def _offsets(stage: Stage, job: str, number: int) -> list[str]:
     stage.settle()
-    file = Path(stage.staged(job).options.checkpoint) / "offsets" / str(number)
+    file = stage.staged(job).checkpoint() / "offsets" / str(number)
     if not file.is_file():
         fail(stage, f"the checkpoint of the {job} has no offsets of batch {number}")
     return file.read_text().splitlines()

@@ -4,9 +4,9 @@ import shlex
 
 from pytest_bdd import given, parsers, then, when
 
-from steps.checks import fail
-from steps.errors import FeatureMistake
-from steps.stage import Stage
+from headgate.compare.checks import fail
+from headgate.errors import FeatureMistake
+from headgate.stage.stage import Stage
 
 
 @given(parsers.parse("the {job} is running"))
@@ -21,6 +21,12 @@ def job_is_running(stage: Stage, job: str) -> None:
 def job_is_running_with(stage: Stage, job: str, words: str) -> None:
     """The same with options, as on its command line; topics and folders are this scenario's own."""
     stage.start_job(job, shlex.split(words))
+
+
+@when(parsers.parse("the {job} runs"))
+def job_runs(stage: Stage, job: str) -> None:
+    """Runs a program that ends by itself, with its declared words."""
+    stage.run_job(job, [])
 
 
 @when(parsers.parse('the {job} runs with "{words}"'))
@@ -38,16 +44,24 @@ def job_is_stopped(stage: Stage, job: str) -> None:
 @when(parsers.parse("the {job} is started again"))
 def job_is_started_again(stage: Stage, job: str) -> None:
     """Starts it from its checkpoint, with the same options; stops it before if it still runs."""
-    staged = stage.staged(job)
-    staged.stop()
-    staged.start()
-    stage.settle()
+    stage.begin(stage.staged(job))
 
 
 @given(parsers.parse("the printer will break in the middle of batch {number:d} of the {job}"))
 def printer_will_break(stage: Stage, number: int, job: str) -> None:
     """The next time that batch is shown, its output fails after the batch was read."""
-    stage.staged(job).breaks_in_batch = number
+    query = stage.staged(job).query()
+    if not query.is_recorded:
+        raise FeatureMistake(
+            f"the {job} writes straight to {query.sink}: say 'breaks after the sink of batch {number}'"
+        )
+    query.breaks_in = number
+
+
+@given(parsers.parse("the {job} will break after the sink of batch {number:d}"))
+def will_break_after_sink(stage: Stage, job: str, number: int) -> None:
+    """The sink gets that batch, and Spark does not come to note so: the batch is done again at the next start."""
+    stage.staged(job).query().break_after(number)
 
 
 @then(parsers.parse('the {job} has failed with "{text}"'))
@@ -67,8 +81,7 @@ def job_has_failed(stage: Stage, job: str, text: str) -> None:
 def job_is_still_running(stage: Stage, job: str) -> None:
     """The job has neither ended nor failed."""
     stage.settle()
-    running = stage.staged(job).running
-    if running is None or not running.is_active:
+    if not stage.staged(job).is_running:
         fail(stage, f"the {job} is not running")
 
 

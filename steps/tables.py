@@ -2,9 +2,9 @@
 
 from pytest_bdd import parsers, then
 
-from steps.checks import check_equal, fail
-from steps.frames import expected_table
-from steps.stage import Stage
+from headgate.compare.checks import check_equal, fail
+from headgate.compare.frames import expected_table
+from headgate.stage.stage import Stage
 
 
 @then(parsers.parse('the table "{name}" is at version {version:d}'))
@@ -34,7 +34,7 @@ def log_of_table_lists(stage: Stage, name: str, docstring: str) -> None:
 def table_holds(stage: Stage, name: str) -> None:
     """The table has just these rows, compared in the columns mentioned."""
     path = stage.mention_table(name)
-    session = stage.spark.newSession()
+    session = stage.world.spark.newSession()
     session.conf.set("spark.sql.session.timeZone", stage.zone)
     rows = session.read.format("delta").load(str(path)).toArrow()
     expected = expected_table(stage.grid(), rows, stage.cells(), f"the table '{name}'", some_columns=True)

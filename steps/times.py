@@ -4,8 +4,8 @@ from datetime import date
 
 from pytest_bdd import given, parsers
 
-from steps.errors import FeatureMistake
-from steps.stage import Stage
+from headgate.errors import FeatureMistake
+from headgate.stage.stage import Stage
 
 
 @given(parsers.parse("the day is {day}"))

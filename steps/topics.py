@@ -8,13 +8,13 @@ import pyarrow as pa
 from confluent_kafka import Message
 from pytest_bdd import given, parsers, then, when
 
-from steps.cells import CLOCK, json_value
-from steps.checks import check_equal
-from steps.errors import FeatureMistake, StepFailure
-from steps.frames import expected_table
-from steps.grid import Cell, Grid
-from steps.stage import Stage
-from steps.topic import Event
+from headgate.compare.cells import CLOCK, json_value
+from headgate.compare.checks import check_equal
+from headgate.compare.frames import expected_table
+from headgate.compare.grid import Cell, Grid
+from headgate.errors import FeatureMistake, StepFailure
+from headgate.stage.stage import Stage
+from headgate.stage.topic import Event
 
 NOT_FIELDS = ("key", "partition", "why")
 

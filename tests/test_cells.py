@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pytest
 
-from steps.cells import CellReader, json_value
-from steps.errors import FeatureMistake
-from steps.grid import Cell
+from headgate.compare.cells import CellReader, json_value
+from headgate.compare.grid import Cell
+from headgate.errors import FeatureMistake
 
 DAY = date(2025, 9, 4)
 WINDOW = pa.struct([("start", pa.timestamp("us", "UTC")), ("end", pa.timestamp("us", "UTC"))])

@@ -16,9 +16,9 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from sandbox.cluster import SparkCluster
-from sandbox.jars import fetched_jars
-from sandbox.kafka import Kafka
+from headgate.kafka.kafka import Kafka
+from headgate.spark.cluster import SparkCluster
+from headgate.spark.jars import fetched_jars
 
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
@@ -27,7 +27,7 @@ SECONDS = 180
 FEW_TASKS = ["--conf", "spark.sql.shuffle.partitions=2"]
 WHERE_JOBS_IS = """
 import sys
-from jobs.session import spark_session
+from headgate.spark.session import spark_session
 spark = spark_session("where", sys.argv[1], {})
 numbers = spark.sparkContext.parallelize(range(4), 4)
 print(numbers.map(lambda _: __import__("jobs").__file__).distinct().collect())
@@ -94,7 +94,7 @@ def visits(kafka: Kafka) -> Visits:
 def _pack(folder: Path) -> Path:
     # -S: without what is installed, since packing needs only the standard library.
     subprocess.run(
-        [sys.executable, "-S", "-m", "sandbox.package"], cwd=folder, env={"PYTHONPATH": str(ROOT)}, check=True
+        [sys.executable, "-S", "-m", "headgate.spark.package"], cwd=folder, env={"PYTHONPATH": str(ROOT)}, check=True
     )
     return folder / "dist"
 
@@ -106,9 +106,9 @@ def _environment(**more: str) -> dict[str, str]:
 
 def _submit(cluster: SparkCluster, dist: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     jars = ",".join(map(str, fetched_jars().spark))
-    command = [f"{BIN}/spark-submit", "--master", cluster.master, "--py-files", f"{dist}/sluice.zip", "--jars", jars]
+    command = [f"{BIN}/spark-submit", "--master", cluster.master, "--py-files", f"{dist}/headgate.zip", "--jars", jars]
     return subprocess.run(
-        [*command, f"{dist}/sluice_job.py", *words],
+        [*command, f"{dist}/headgate_job.py", *words],
         cwd=folder,
         env=_environment(),
         capture_output=True,
@@ -149,7 +149,7 @@ def test_executors_run_the_shipped_code(cluster: SparkCluster, tmp_path: Path) -
         timeout=SECONDS,
         check=False,
     )
-    assert run.stdout == "['./sluice.zip/jobs/__init__.py']\n", run.stderr
+    assert run.stdout == "['./headgate.zip/jobs/__init__.py']\n", run.stderr
 
 
 def test_a_worker_dies_and_the_counts_stay_right(
@@ -160,7 +160,7 @@ def test_a_worker_dies_and_the_counts_stay_right(
     out, err = tmp_path / "out", tmp_path / "err"
     with out.open("wb") as to_out, err.open("wb") as to_err:
         job = subprocess.Popen(
-            [f"{BIN}/sluice", *words], cwd=tmp_path, env=_environment(), stdout=to_out, stderr=to_err
+            [f"{BIN}/headgate", *words], cwd=tmp_path, env=_environment(), stdout=to_out, stderr=to_err
         )
     try:
         _wait_until(lambda: "|1       |1            |" in out.read_text(), job, err)
@@ -185,10 +185,10 @@ def _wait_until(fulfilled: Callable[[], bool], job: subprocess.Popen[bytes], err
 
 
 def test_the_same_code_gives_the_same_package(dist: Path, tmp_path: Path) -> None:
-    assert (_pack(tmp_path) / "sluice.zip").read_bytes() == (dist / "sluice.zip").read_bytes()
-    names = zipfile.ZipFile(dist / "sluice.zip").namelist()
-    assert {"jobs/cli.py", "jobs/rewind/plan.py", "sandbox/ivy.xml"} <= set(names)
-    assert {name.split("/")[0] for name in names} == {"jobs", "sandbox"}
+    assert (_pack(tmp_path) / "headgate.zip").read_bytes() == (dist / "headgate.zip").read_bytes()
+    names = zipfile.ZipFile(dist / "headgate.zip").namelist()
+    assert {"jobs/cli.py", "jobs/rewind/plan.py", "headgate/ivy.xml"} <= set(names)
+    assert {name.split("/")[0] for name in names} == {"jobs", "headgate"}
     assert not [name for name in names if "__pycache__" in name]
 
 
@@ -196,7 +196,7 @@ def test_the_cluster_ends_with_its_command_or_its_owner(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
     script = "echo {master}; exit 7"
     command = subprocess.run(
-        [sys.executable, "-m", "sandbox.cluster", "sh", "-c", script],
+        [sys.executable, "-m", "headgate.spark.cluster", "sh", "-c", script],
         capture_output=True,
         text=True,
         timeout=SECONDS,
@@ -207,7 +207,11 @@ def test_the_cluster_ends_with_its_command_or_its_owner(tmp_path: Path) -> None:
     assert command.returncode == 7, command.stderr
     assert _is_gone(command.stdout.strip())
     owner = subprocess.Popen(
-        [sys.executable, "-m", "sandbox.cluster"], stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=environment
+        [sys.executable, "-m", "headgate.spark.cluster"],
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env=environment,
     )
     try:
         assert owner.stdout is not None
@@ -234,7 +238,7 @@ def _is_gone(master: str, seconds: float = 20) -> bool:
 
 def test_a_command_that_is_not_there_starts_nothing() -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "sandbox.cluster", "no-such-command"],
+        [sys.executable, "-m", "headgate.spark.cluster", "no-such-command"],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.choose import choose_kafka
-from sandbox.embedded import EmbeddedKafka
-from sandbox.errors import SandboxError
-from sandbox.kafka import answers_within, own_kafka
-from steps.topic import Event, Topic
+from headgate.errors import SandboxError
+from headgate.kafka.choose import choose_kafka
+from headgate.kafka.embedded import EmbeddedKafka
+from headgate.kafka.kafka import answers_within, own_kafka
+from headgate.stage.topic import Event, Topic
 
 OWNER = """
 import sys
-from sandbox.embedded import EmbeddedKafka
+from headgate.kafka.embedded import EmbeddedKafka
 kafka = EmbeddedKafka()
 print(kafka.address, flush=True)
 sys.stdin.read()

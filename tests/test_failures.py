@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.kafka import Kafka
+from headgate.kafka.kafka import Kafka
 
 ROOT = Path(__file__).parent.parent
 

@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import jars, java
-from sandbox.errors import SandboxError
+from headgate.errors import SandboxError
+from headgate.spark import jars, java
 
 RELEASES = ["4.2.0", "4.1.0-preview1", "4.1.0", "4.0.1"]
 
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("SLUICE_HOME", str(tmp_path))
+    monkeypatch.setenv("HEADGATE_HOME", str(tmp_path))
     return tmp_path / "jars"
 
 
@@ -91,8 +91,8 @@ def test_token_provider_of_sparks_version_or_the_newest_release_before(
 
 def test_folder_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "jars").write_text("a file is in the way")
-    monkeypatch.setenv("SLUICE_HOME", str(tmp_path))
-    with pytest.raises(SandboxError, match="Set SLUICE_HOME to a folder you can write"):
+    monkeypatch.setenv("HEADGATE_HOME", str(tmp_path))
+    with pytest.raises(SandboxError, match="Set HEADGATE_HOME to a folder you can write"):
         jars.fetched_jars()
 
 
@@ -104,8 +104,8 @@ def test_no_network_on_first_use(tmp_path: Path) -> None:
         '<ibiblio name="nowhere" m2compatible="true" root="http://127.0.0.1:1/"/></resolvers></ivysettings>'
     )
     run = subprocess.run(
-        [sys.executable, "-m", "sandbox.jars"],
-        env={"PATH": "/usr/bin:/bin", "SLUICE_HOME": str(tmp_path), "SLUICE_IVY_SETTINGS": str(settings)},
+        [sys.executable, "-m", "headgate.spark.jars"],
+        env={"PATH": "/usr/bin:/bin", "HEADGATE_HOME": str(tmp_path), "HEADGATE_IVY_SETTINGS": str(settings)},
         capture_output=True,
         text=True,
         timeout=60,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.kafka import answers_within
+from headgate.kafka.kafka import answers_within
 
 ROOT = Path(__file__).parent.parent
 PORT_IN_README = "29092"

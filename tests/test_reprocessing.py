@@ -9,8 +9,8 @@ from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.raw_visits import PARTITION_COLUMNS, raw_rows, rows_between
-from jobs.time_range import TimeRange
+from jobs.command.time_range import TimeRange
+from jobs.visits.raw_visits import PARTITION_COLUMNS, raw_rows, rows_between
 from jobs.visits_counter_reprocessing import recount
 
 WINDOW = timedelta(minutes=10)

@@ -19,15 +19,15 @@ import pytest
 from confluent_kafka import Message
 from pyspark.sql import SparkSession
 
-from jobs.arguments import parse
-from jobs.generated_visits import MALFORMED_KINDS, Fate, Record, records
-from jobs.job import Refusal
-from jobs.pacing import Pace
-from jobs.records import with_rejection
-from jobs.visits import GENERATED_VISITS
+from headgate.kafka.kafka import Kafka
+from headgate.stage.topic import Topic
+from jobs.command.arguments import parse
+from jobs.command.job import Refusal
+from jobs.records.records import with_rejection
+from jobs.visits.formats import GENERATED_VISITS
+from jobs.visits.generated_visits import MALFORMED_KINDS, Fate, Record, records
+from jobs.visits.pacing import Pace
 from jobs.visits_generator import JOB, _recipe
-from sandbox.kafka import Kafka
-from steps.topic import Topic
 
 SECONDS = 20
 FIRST_TIME = datetime(2024, 1, 1, 1, 0)
@@ -389,6 +389,6 @@ def test_a_closed_pipe_ends_it_quietly() -> None:
 
 def test_it_needs_neither_spark_nor_the_sandbox() -> None:
     """It runs in an image that has only the folder of the jobs."""
-    look = "import sys, jobs.arguments, jobs.visits_generator; sys.exit(any(m in sys.modules for m in sys.argv[1:]))"
-    ran = subprocess.run([sys.executable, "-c", look, "pyspark", "sandbox"], cwd=REPOSITORY, check=False)
+    look = "import sys, jobs.command.arguments, jobs.visits_generator; sys.exit(any(m in sys.modules for m in sys.argv[1:]))"
+    ran = subprocess.run([sys.executable, "-c", look, "pyspark", "headgate"], cwd=REPOSITORY, check=False)
     assert ran.returncode == 0

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from steps.vocabulary import page
+from headgate.tell.vocabulary import page
 
 
 def test_page_is_fresh() -> None:

@@ -1,7 +1,7 @@
 @rewind
 Feature: Taking a checkpoint back, for the one who has to do it at night
   A stream has done something wrong since micro-batch N: the job is mended, and now it must do those
-  micro-batches again. `sluice rewind-checkpoint DIR --to-batch N` takes the checkpoint back. It shows
+  micro-batches again. `headgate rewind-checkpoint DIR --to-batch N` takes the checkpoint back. It shows
   a plan first, keeps what it removes, can be undone, and refuses what would lose data.
 
   Background:

@@ -4,8 +4,9 @@ import argparse
 import signal
 import sys
 
-from jobs.job import Refusal, Tool
-from jobs.text import positive
+from headgate.command.tool import Tool
+from headgate.command.words import positive
+from headgate.errors import Refusal
 
 DEFAULT_PORT = 9092
 
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     """Hold the broker until Ctrl-C or SIGTERM; its data goes with it."""
     from confluent_kafka.admin import AdminClient, NewTopic
 
-    from sandbox.embedded import EmbeddedKafka
+    from headgate.kafka.embedded import EmbeddedKafka
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     kafka = EmbeddedKafka(port=options.port)
@@ -61,10 +62,10 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-JOB = Tool(
+TOOL = Tool(
     name="broker",
     summary="Runs a Kafka on this machine until it is stopped, for those without Docker.",
-    example="sluice broker --topic visits",
+    example="headgate broker --topic visits",
     add_options=add_options,
     run=run,
     check=check,

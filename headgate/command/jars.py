@@ -2,7 +2,7 @@
 
 import argparse
 
-from jobs.job import Tool
+from headgate.command.tool import Tool
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -14,16 +14,16 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the jars on one line, fetched first where they are not here yet."""
-    from sandbox.jars import fetched_jars, packages
+    from headgate.spark.jars import fetched_jars, packages
 
     print(packages() if options.packages else ",".join(map(str, fetched_jars().spark)))
     return 0
 
 
-JOB = Tool(
+TOOL = Tool(
     name="jars",
     summary="Prints the jars of Kafka's source and Delta Lake, ready for spark-submit --jars.",
-    example="sluice jars",
+    example="headgate jars",
     add_options=add_options,
     run=run,
 )

@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 
-from steps.grid import Cell
+from headgate.compare.grid import Cell
 
 CLOCK = re.compile(r"(\d{1,2}:\d{2})(:\d{2}(\.\d{1,6})?)?")
 BETWEEN = re.compile(r"\s+to\s+")

@@ -2,10 +2,10 @@
 
 import pyarrow as pa
 
-from steps.account import account
-from steps.errors import StepFailure
-from steps.frames import difference
-from steps.stage import Stage
+from headgate.compare.frames import difference
+from headgate.errors import StepFailure
+from headgate.stage.stage import Stage
+from headgate.tell.account import account
 
 
 def check_equal(stage: Stage, actual: pa.Table, expected: pa.Table, what: str) -> None:

@@ -6,9 +6,9 @@ import pyarrow as pa
 from chispa import assert_df_equality
 from pyspark.sql import SparkSession
 
-from steps.cells import CellReader
-from steps.errors import FeatureMistake
-from steps.grid import Grid
+from headgate.compare.cells import CellReader
+from headgate.compare.grid import Grid
+from headgate.errors import FeatureMistake
 
 
 def expected_table(grid: Grid, like: pa.Table, read: CellReader, what: str, some_columns: bool = False) -> pa.Table:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pytest_bdd.parser import Step
 
-from steps.errors import FeatureMistake
+from headgate.errors import FeatureMistake
 
 
 @dataclass(frozen=True)

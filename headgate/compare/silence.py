@@ -1,6 +1,8 @@
 """Silence is an expectation too: what a scenario's jobs have put out and no step mentioned fails it at its end."""
 
-from steps.stage import Stage
+from pathlib import Path
+
+from headgate.stage.stage import Stage, versions_of
 
 
 def unmentioned(stage: Stage) -> list[str]:
@@ -14,28 +16,37 @@ def unmentioned(stage: Stage) -> list[str]:
         if failure is not None and not staged.failure_mentioned:
             found.append(stage.without_suffix(str(failure)))
         found += [
-            f"batch {batch.number} of the {staged.name} has {batch.rows.num_rows} rows"
-            for batch in staged.seen
+            f"batch {batch.number} of {f'query {query} of ' if query else ''}the {staged.name} has "
+            f"{batch.rows.num_rows} rows"
+            for query, batch in staged.all_seen()
             if batch.rows.num_rows and not batch.mentioned
         ]
         dropped = staged.rows_dropped() - staged.drops_mentioned
         if dropped:
             found.append(f"the watermark dropped {dropped} rows of the {staged.name}")
-        found += _silent_outputs(stage, staged.options)
+    return found + _silent_topics(stage) + _silent_tables(stage)
+
+
+def _silent_topics(stage: Stage) -> list[str]:
+    starts = [start for staged in stage.jobs.values() for start in staged.starts()]
+    written = {name for start in starts for name in start.topics_written}
+    if any(start.topics_by_column for start in starts):
+        written |= {name for name, topic in stage.topics.items() if not topic.sent}
+    found = []
+    for name in sorted(written & stage.topics.keys()):
+        fresh = stage.topics[name].read_on(stage.patience)
+        if fresh:
+            values = "; ".join(stage.without_suffix(str(message.value())) for message in fresh[:5])
+            found.append(f'{len(fresh)} records in "{name}": {values}')
     return found
 
 
-def _silent_outputs(stage: Stage, options: object) -> list[str]:
+def _silent_tables(stage: Stage) -> list[str]:
+    starts = [start for staged in stage.jobs.values() for start in staged.starts()]
     found = []
-    written = {getattr(options, name, None) for name in ("output_topic", "dead_letter_topic")}
-    for topic in stage.topics.values():
-        if topic.real_name in written:
-            fresh = topic.read_on(stage.patience)
-            if fresh:
-                values = "; ".join(stage.without_suffix(str(message.value())) for message in fresh[:5])
-                found.append(f'{len(fresh)} records in "{topic.name}": {values}')
-    for name, path in stage.tables.items():
-        versions = stage.table_versions(name) - stage.tables_mentioned.get(name, 0)
-        if getattr(options, "table", None) == str(path) and versions:
-            found.append(f'{versions} new versions of the table "{name}"')
+    for written in sorted({table for start in starts for table in start.tables_written}):
+        path = stage.table_path(written) if not stage.world.is_inside(written) else Path(written)
+        versions = versions_of(path) - stage.tables_mentioned.get(str(path), 0)
+        if versions:
+            found.append(f'{versions} new versions of the table "{stage.without_suffix(written)}"')
     return found

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from sandbox.container import ContainerKafka, engine_answers, usable_image
-from sandbox.embedded import EmbeddedKafka
-from sandbox.errors import SandboxError
-from sandbox.kafka import Kafka, own_kafka
+from headgate.errors import SandboxError
+from headgate.kafka.container import ContainerKafka, engine_answers, usable_image
+from headgate.kafka.embedded import EmbeddedKafka
+from headgate.kafka.kafka import Kafka, own_kafka
 
 
 @dataclass(frozen=True)

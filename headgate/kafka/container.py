@@ -21,13 +21,13 @@ from testcontainers.community.kafka import KafkaContainer
 from testcontainers.core.config import ConnectionMode, testcontainers_config
 from testcontainers.core.docker_client import DockerClient
 
-from sandbox.embedded import SERVER_PROPERTIES
-from sandbox.errors import SandboxError
-from sandbox.kafka import Kafka, answers_within
+from headgate.errors import SandboxError
+from headgate.kafka.embedded import SERVER_PROPERTIES
+from headgate.kafka.kafka import Kafka, answers_within
 
-OWN_IMAGE = "sluice/kafka:8.0.0"
+OWN_IMAGE = "headgate/kafka:8.0.0"
 PUBLIC_IMAGE = "confluentinc/cp-kafka:7.9.0"
-OWNER_LABEL = "sluice.owner"
+OWNER_LABEL = "headgate.owner"
 LOOPBACK = "127.0.0.1"
 ENGINE_SECONDS = 2
 START_SECONDS = 60
@@ -124,7 +124,7 @@ def engine_answers() -> bool:
 
 
 def usable_image(wanted: str | None = None) -> str | None:
-    """An image that is here or can be pulled in bounded time: the wanted one, or else Sluice's own or Confluent's."""
+    """An image that is here or can be pulled in bounded time: the wanted one, or else Headgate's own or Confluent's."""
     if wanted is not None:
         return wanted if _is_here(wanted) or _pulled(wanted) else None
     for image in (OWN_IMAGE, PUBLIC_IMAGE):

@@ -9,11 +9,11 @@ import uuid
 from base64 import urlsafe_b64encode
 from pathlib import Path
 
-from sandbox.errors import SandboxError
-from sandbox.jars import fetched_jars
-from sandbox.java import find_java
-from sandbox.kafka import Kafka, answers_within
-from sandbox.leash import leashed, let_go
+from headgate.errors import SandboxError
+from headgate.kafka.kafka import Kafka, answers_within
+from headgate.kafka.leash import leashed, let_go
+from headgate.spark.jars import fetched_jars
+from headgate.spark.java import find_java
 
 START_SECONDS = 60
 FAST_START = ["-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto"]
@@ -55,7 +55,7 @@ class EmbeddedKafka(Kafka):
     def __init__(self, folder: Path | None = None, port: int | None = None) -> None:
         self._wanted_port = port
         self._jars = fetched_jars().broker
-        self._home = folder or Path(tempfile.mkdtemp(prefix="sluice-kafka-"))
+        self._home = folder or Path(tempfile.mkdtemp(prefix="headgate-kafka-"))
         self._process: subprocess.Popen[bytes] | None = None
         self._format_and_start()
         super().__init__(address=f"127.0.0.1:{self._port}", kind="embedded Apache Kafka")

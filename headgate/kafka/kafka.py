@@ -6,7 +6,7 @@ from collections.abc import Callable
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from sandbox.errors import SandboxError
+from headgate.errors import SandboxError
 
 
 class Kafka:

@@ -1,6 +1,6 @@
 """Runs a command that must not outlive the process that asked for it, not even after `kill -9`.
 
-`python -m sandbox.leash COMMAND …` ends the command when its own standard input is closed: the owner holds
+`python -m headgate.kafka.leash COMMAND …` ends the command when its own standard input is closed: the owner holds
 the other end of that pipe, and the kernel closes it however the owner dies.
 """
 

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.session import spark_session
-from sandbox.choose import Choice, choose_kafka
-from sandbox.errors import SandboxError
-from sandbox.kafka import Kafka, own_kafka
-from steps.stage import Stage
+from headgate.errors import SandboxError
+from headgate.kafka.choose import Choice, choose_kafka
+from headgate.kafka.kafka import Kafka, own_kafka
+from headgate.project import find_project
+from headgate.seam.install import installed
+from headgate.spark.session import spark_session
+from headgate.stage.stage import Stage
 
 SHORT_RUN = {
     # A short run is over before the full compiler pays for itself.
@@ -53,7 +55,9 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     """Say which Kafka this run plays against."""
     if config.option.collectonly:
         return []
-    return [f"sluice: {_chosen(config).shown}, Spark at {config.option.master}, patience {config.option.patience:g} s"]
+    return [
+        f"headgate: {_chosen(config).shown}, Spark at {config.option.master}, patience {config.option.patience:g} s"
+    ]
 
 
 def _chosen(config: pytest.Config) -> Choice:
@@ -98,16 +102,18 @@ def kafka(request: pytest.FixtureRequest) -> Kafka:
 def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     """The run's Spark."""
     try:
-        session = spark_session("sluice", request.config.option.master, SHORT_RUN)
+        session = spark_session("headgate", request.config.option.master, SHORT_RUN)
     except SandboxError as error:
         pytest.exit(str(error), returncode=3)
-    yield session
+    with installed():
+        yield session
     session.stop()
 
 
 @pytest.fixture
 def stage(request: pytest.FixtureRequest, spark: SparkSession, kafka: Kafka, tmp_path: Path) -> Iterator[Stage]:
     """This scenario's own topics, jobs, tables and settings."""
-    made = Stage(spark, kafka.address, tmp_path, request.config.option.patience)
+    project = find_project(request.node.path.parent)
+    made = Stage(spark, kafka.address, tmp_path, request.config.option.patience, project)
     yield made
     made.close()

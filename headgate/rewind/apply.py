@@ -13,10 +13,10 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
-from jobs.rewind.checkpoint import BACKUPS, BATCH, STATE_FILE
-from jobs.rewind.errors import FailureError, RefusalError
-from jobs.rewind.files import DRAFT, Files
-from jobs.rewind.plan import Moves, Rewind, files_of_zip
+from headgate.rewind.checkpoint import BACKUPS, BATCH, STATE_FILE
+from headgate.rewind.errors import FailureError, RefusalError
+from headgate.rewind.files import DRAFT, Files
+from headgate.rewind.plan import Moves, Rewind, files_of_zip
 
 JOURNAL = "journal.json"
 JOURNAL_FILE = re.compile(rf"{re.escape(BACKUPS)}/([^/]+)/{re.escape(JOURNAL)}({re.escape(DRAFT)})?")

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from jobs.rewind.errors import FailureError, RefusalError
-from jobs.rewind.files import Entry, Files
+from headgate.rewind.errors import FailureError, RefusalError
+from headgate.rewind.files import Entry, Files
 
-BACKUPS = ".sluice-rewind"
+BACKUPS = ".headgate-rewind"
 
 BATCH = re.compile(r"(offsets|commits)/(\d+)")
 STORE = r"state/(?P<operator>\d+)/(?P<partition>\d+)/(?:(?P<store>[^/]+)/)?"

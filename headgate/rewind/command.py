@@ -1,4 +1,4 @@
-"""The command `sluice rewind-checkpoint`."""
+"""The command `headgate rewind-checkpoint`."""
 
 import argparse
 import sys
@@ -6,15 +6,15 @@ import time
 
 from rich.console import Console
 
-from jobs.rewind.apply import APPLYING, Journal, batches_since, begin, finish, interrupted, journals, undo
-from jobs.rewind.checkpoint import Checkpoint, read_checkpoint
-from jobs.rewind.delta import other_writers, refuse_if_skipped
-from jobs.rewind.errors import FailureError, RefusalError
-from jobs.rewind.files import Files, open_files
-from jobs.rewind.plan import Obstacle, Rewind, plan_rewind, resume_offsets
-from jobs.rewind.report import show_plan
-from jobs.rewind.retention import broker_offsets, lost_offsets
-from jobs.rewind.running import sign_of_life
+from headgate.rewind.apply import APPLYING, Journal, batches_since, begin, finish, interrupted, journals, undo
+from headgate.rewind.checkpoint import Checkpoint, read_checkpoint
+from headgate.rewind.delta import other_writers, refuse_if_skipped
+from headgate.rewind.errors import FailureError, RefusalError
+from headgate.rewind.files import Files, open_files
+from headgate.rewind.plan import Obstacle, Rewind, plan_rewind, resume_offsets
+from headgate.rewind.report import show_plan
+from headgate.rewind.retention import broker_offsets, lost_offsets
+from headgate.rewind.running import sign_of_life
 
 DONE, FAILED, REFUSED = 0, 1, 2
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from jobs.rewind.errors import RefusalError
-from jobs.rewind.files import Files
+from headgate.rewind.errors import RefusalError
+from headgate.rewind.files import Files
 
 COMMIT = re.compile(r"_delta_log/(\d{20})\.json")
 LOG_CHECKPOINT = re.compile(r"_delta_log/(\d{20})\.checkpoint\.(?:.+\.)?(parquet|json)")

@@ -129,7 +129,7 @@ def open_files(location: str) -> Files:
     """The files at a plain path, read directly, or at a URI, read through Hadoop's FileSystem."""
     if SCHEME.match(location):
         # Only here: Hadoop means a JVM, and seconds that a local rewind need not wait.
-        from jobs.rewind.hadoop import HadoopFiles
+        from headgate.rewind.hadoop import HadoopFiles
 
         return HadoopFiles(location)
     return LocalFiles(Path(location).absolute())

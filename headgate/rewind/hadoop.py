@@ -6,9 +6,9 @@ from typing import Any, ParamSpec, TypeVar
 
 from py4j.protocol import Py4JJavaError
 
-from jobs.rewind.errors import FailureError
-from jobs.rewind.files import DRAFT, Entry, Files
-from sandbox.errors import SandboxError
+from headgate.errors import SandboxError
+from headgate.rewind.errors import FailureError
+from headgate.rewind.files import DRAFT, Entry, Files
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
@@ -124,7 +124,7 @@ class HadoopFiles(Files):
 
 def _jvm_and_conf() -> tuple[Any, Any]:
     # Only here: importing pyspark takes a while, and a local rewind does not need it.
-    from jobs.session import spark_session
+    from headgate.spark.session import spark_session
 
     try:
         spark: Any = spark_session("rewind-checkpoint", "local[1]", {})

@@ -10,9 +10,9 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from jobs.rewind.checkpoint import Checkpoint, Offsets, SharedFile, StateFile, Store
-from jobs.rewind.errors import FailureError, RefusalError
-from jobs.rewind.files import Entry, Files
+from headgate.rewind.checkpoint import Checkpoint, Offsets, SharedFile, StateFile, Store
+from headgate.rewind.errors import FailureError, RefusalError
+from headgate.rewind.files import Entry, Files
 
 SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
 

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from jobs.rewind.checkpoint import StateFile, Store, as_kafka
-from jobs.rewind.files import Entry
-from jobs.rewind.plan import Rewind
+from headgate.rewind.checkpoint import StateFile, Store, as_kafka
+from headgate.rewind.files import Entry
+from headgate.rewind.plan import Rewind
 
 UNIT = 1024.0
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from jobs.rewind.checkpoint import KafkaOffsets
-from jobs.rewind.errors import FailureError
+from headgate.rewind.checkpoint import KafkaOffsets
+from headgate.rewind.errors import FailureError
 
 ANSWER_SECONDS = 15.0
 
@@ -44,7 +44,12 @@ def broker_offsets(address: str, settings: Mapping[str, str]) -> KeptOffsets:
     # Only here: a rewind without --kafka needs no Kafka client.
     from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-    unsettled = {"bootstrap.servers": address, "group.id": "sluice-rewind", "enable.auto.commit": False, "log_level": 0}
+    unsettled = {
+        "bootstrap.servers": address,
+        "group.id": "headgate-rewind",
+        "enable.auto.commit": False,
+        "log_level": 0,
+    }
     consumer = Consumer({**unsettled, **settings})
     gone = (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC)
     answers: dict[tuple[str, int], Kept | None] = {}

@@ -17,8 +17,8 @@ import re
 from pathlib import Path
 from statistics import median
 
-from jobs.rewind.checkpoint import BACKUPS, BATCH, STATE_FILE
-from jobs.rewind.files import Files
+from headgate.rewind.checkpoint import BACKUPS, BATCH, STATE_FILE
+from headgate.rewind.files import Files
 
 SHORTEST_SECONDS = 30.0
 LONGEST_SECONDS = 900.0

@@ -1,6 +1,6 @@
 """A Spark standalone master and two workers as child processes: loopback only, free ports, their own work folder.
 
-`python -m sandbox.cluster` prints the master's address and holds until Ctrl-C. `python -m sandbox.cluster COMMAND …`
+`python -m headgate.spark.cluster` prints the master's address and holds until Ctrl-C. `python -m headgate.spark.cluster COMMAND …`
 runs the command, with `{master}` in its words replaced by that address, and ends with its exit code.
 """
 
@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pyspark
 
-from sandbox.errors import SandboxError
-from sandbox.jars import SCALA_VERSION
-from sandbox.java import find_java
-from sandbox.leash import leashed, let_go
+from headgate.errors import SandboxError
+from headgate.kafka.leash import leashed, let_go
+from headgate.spark.jars import SCALA_VERSION
+from headgate.spark.java import find_java
 
 WORKERS = 2
 WORKER_SIZE = ["--cores", "2", "--memory", "2g"]
@@ -43,7 +43,7 @@ class SparkCluster:
     """A cluster of our own; it ends with `stop`, or with this process however that dies."""
 
     def __init__(self) -> None:
-        self._home = Path(tempfile.mkdtemp(prefix="sluice-spark-"))
+        self._home = Path(tempfile.mkdtemp(prefix="headgate-spark-"))
         self._held = ExitStack()
         self._held.callback(shutil.rmtree, self._home, ignore_errors=True)
         self.workers: list[subprocess.Popen[bytes]] = []

@@ -1,6 +1,6 @@
 """Fetches the jars of ivy.xml once, into the user's cache, with the Ivy that ships inside PySpark.
 
-`python -m sandbox.jars` prints Spark's jars, ready for `spark-submit --jars`.
+`python -m headgate.spark.jars` prints Spark's jars, ready for `spark-submit --jars`.
 """
 
 import fcntl
@@ -22,8 +22,8 @@ from pathlib import Path
 import pyspark
 from rich.console import Console
 
-from sandbox.errors import SandboxError
-from sandbox.java import find_java
+from headgate.errors import SandboxError
+from headgate.spark.java import find_java
 
 KAFKA_VERSION = "4.3.1"
 BROKER_LOG4J_VERSION = "2.25.4"
@@ -65,11 +65,11 @@ def installed_versions() -> Versions:
 
 
 def cache_dir() -> Path:
-    """Where fetched jars are kept: SLUICE_HOME, or the user's cache."""
-    home = os.environ.get("SLUICE_HOME")
+    """Where fetched jars are kept: HEADGATE_HOME, or the user's cache."""
+    home = os.environ.get("HEADGATE_HOME")
     if home:
         return Path(home) / "jars"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sluice" / "jars"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "headgate" / "jars"
 
 
 def fetched_jars(console: Console | None = None) -> Jars:
@@ -108,7 +108,7 @@ def _only_one_fetches(folder: Path) -> Iterator[None]:
         lock = (folder.parent / f".{folder.name}.lock").open("w")
     except OSError as error:
         raise SandboxError(
-            f"The jars cannot be kept in {folder.parent} ({error.strerror}). Set SLUICE_HOME to a folder you can write."
+            f"The jars cannot be kept in {folder.parent} ({error.strerror}). Set HEADGATE_HOME to a folder you can write."
         ) from error
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -158,7 +158,7 @@ def _token_provider_version(versions: Versions, cache: Path, console: Console) -
 
 def _newest_token_provider(wanted: str, cache: Path, console: Console) -> str | None:
     question = (
-        '<ivy-module version="2.0"><info organisation="sluice" module="question"/>'
+        '<ivy-module version="2.0"><info organisation="headgate" module="question"/>'
         '<configurations><conf name="spark"/></configurations><dependencies>'
         f'<dependency org="org.apache.spark" name="{TOKEN_PROVIDER}" rev="{wanted}" conf="spark->master"/>'
         "</dependencies></ivy-module>"
@@ -194,8 +194,8 @@ def _ivy(versions: Versions, token: str, cache: Path, console: Console, retrieve
 
 
 _WAY_OUT = (
-    "Connect to the network for the first start, name your own mirror's Ivy settings in SLUICE_IVY_SETTINGS, "
-    "or copy the cache of a machine that has it and point SLUICE_HOME there."
+    "Connect to the network for the first start, name your own mirror's Ivy settings in HEADGATE_IVY_SETTINGS, "
+    "or copy the cache of a machine that has it and point HEADGATE_HOME there."
 )
 
 
@@ -217,7 +217,7 @@ def _run_ivy(arguments: list[str], properties: dict[str, str], cache: Path, cons
     ivy_jars = sorted((Path(pyspark.__file__).parent / "jars").glob("ivy-*.jar"))
     if not ivy_jars:
         raise SandboxError("The installed pyspark ships no Ivy. Install the pinned pyspark from constraints.txt.")
-    settings = os.environ.get("SLUICE_IVY_SETTINGS")
+    settings = os.environ.get("HEADGATE_IVY_SETTINGS")
     command = [str(find_java()), *(f"-D{key}={value}" for key, value in properties.items())]
     command += ["-jar", str(ivy_jars[-1]), "-cache", str(cache / "ivy"), *arguments]
     command += ["-settings", settings] if settings else []

@@ -7,7 +7,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from sandbox.errors import SandboxError
+from headgate.errors import SandboxError
 
 OLDEST_JAVA = 17
 WAY_OUT = "Install OpenJDK 17 or 21 and put it on the PATH, or set JAVA_HOME to it."

@@ -1,52 +1,28 @@
-"""Packs the jobs for a cluster: sluice.zip for `spark-submit --py-files`, and sluice_job.py, the script to submit.
+"""Packs Python packages for a cluster: the same code gives the same bytes. Only the standard library is needed."""
 
-`python -m sandbox.package` writes both into dist/. Only the standard library is needed.
-"""
-
-import sys
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
-SOURCES = Path(__file__).parents[1]
-PACKAGES = ("jobs", "sandbox")
 SUFFIXES = (".py", ".xml")
 OLDEST_TIME = (1980, 1, 1, 0, 0, 0)
 PLAIN_FILE = 0o100644 << 16
-SCRIPT = '''\
-"""What spark-submit runs: `spark-submit … --py-files sluice.zip sluice_job.py JOB [options]`."""
-
-import sys
-
-from jobs.cli import main
-
-sys.exit(main())
-'''
 
 
-def write_zip(target: Path) -> None:
-    """Pack the code; the same code gives the same bytes."""
+def write_zip(target: Path, packages: Sequence[Path]) -> None:
+    """Pack the packages, each under its folder's name."""
     with zipfile.ZipFile(target, "w") as packed:
-        for file in _files():
-            entry = zipfile.ZipInfo(file.relative_to(SOURCES).as_posix(), OLDEST_TIME)
+        for name, file in sorted(_files(packages).items()):
+            entry = zipfile.ZipInfo(name, OLDEST_TIME)
             entry.external_attr = PLAIN_FILE
             # Stored, not deflated: compressed bytes differ between versions of zlib.
             packed.writestr(entry, file.read_bytes())
 
 
-def _files() -> list[Path]:
-    found = [file for package in PACKAGES for file in (SOURCES / package).rglob("*") if file.suffix in SUFFIXES]
-    return sorted(found, key=lambda file: file.relative_to(SOURCES).as_posix())
-
-
-def main() -> int:
-    """Write dist/sluice.zip and dist/sluice_job.py."""
-    folder = Path("dist")
-    folder.mkdir(exist_ok=True)
-    write_zip(folder / "sluice.zip")
-    (folder / "sluice_job.py").write_text(SCRIPT)
-    print(f"{folder}/sluice.zip {folder}/sluice_job.py")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def _files(packages: Sequence[Path]) -> dict[str, Path]:
+    return {
+        file.relative_to(package.parent).as_posix(): file
+        for package in packages
+        for file in package.rglob("*")
+        if file.suffix in SUFFIXES
+    }

@@ -12,8 +12,8 @@ from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql.streaming import StreamingQuery
 
-from jobs.failures import innermost_cause
-from jobs.progress import BatchProgress, batch_progress
+from headgate.spark.failures import innermost_cause
+from headgate.spark.progress import BatchProgress, batch_progress
 
 # An exception in a batch's output is told by failure(), once; py4j would log its whole trace besides.
 logging.getLogger("py4j.clientserver").setLevel(logging.CRITICAL)

@@ -13,10 +13,10 @@ from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from sandbox.errors import SandboxError
-from sandbox.jars import fetched_jars
-from sandbox.java import find_java
-from sandbox.package import write_zip
+from headgate.errors import SandboxError
+from headgate.spark.jars import fetched_jars
+from headgate.spark.java import find_java
+from headgate.spark.package import write_zip
 
 DELTA = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -25,6 +25,7 @@ DELTA = {
 QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 # A query whose batch does not heed being interrupted must not keep a job from ending.
 BOUNDED = {"spark.sql.streaming.stopTimeout": "30s"}
+OURSELVES = Path(__file__).parents[1]
 LINES_KEPT = 50
 NOISE = re.compile(r"^at |\bWARN(ING)?\b|default log4j profile")
 IN_THIS_PROCESS = re.compile(r"local(\[.*)?")
@@ -43,10 +44,11 @@ def spark_session(
     *,
     verbose: bool = False,
     mask: Callable[[str], str] = str,
+    ship: Path | None = None,
 ) -> SparkSession:
     """A session with Kafka and Delta Lake on board; `conf` wins over what is set here.
 
-    What Java and Spark's Python workers write is shown, masked, if `verbose`.
+    `ship` is a package that executors on other machines need. What Java and Spark's Python workers write is shown, masked, if `verbose`.
     """
     settings = {"spark.app.name": name, **DELTA, **QUIET, **BOUNDED}
     if not is_submitted():
@@ -64,7 +66,7 @@ def spark_session(
         builder = builder.config(key, value)
     spark = builder.getOrCreate()
     if not is_submitted() and not IN_THIS_PROCESS.fullmatch(master):
-        _ship_code(spark.sparkContext)
+        _ship_code(spark.sparkContext, ship)
     spark.sparkContext.setLogLevel("WARN" if verbose else "OFF")
     return spark
 
@@ -120,10 +122,10 @@ def _jar_settings(master: str) -> dict[str, str]:
     return {"spark.jars": ",".join(jars)}
 
 
-def _ship_code(context: SparkContext) -> None:
+def _ship_code(context: SparkContext, package: Path | None) -> None:
     """Give the executors this code, whatever is installed where they run."""
     # Spark's own folder: it goes with the session, and until then executors that come late fetch from it.
-    packed = Path(context._temp_dir) / "sluice.zip"
+    packed = Path(context._temp_dir) / "headgate.zip"
     if not packed.exists():
-        write_zip(packed)
+        write_zip(packed, [OURSELVES, *([package] if package else [])])
         context.addPyFile(str(packed))

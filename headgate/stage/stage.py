@@ -1,10 +1,9 @@
 """Everything one scenario has: its own topics, jobs, tables and settings, gone when it ends."""
 
-import argparse
 import io
+import re
 import uuid
-from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
@@ -13,18 +12,19 @@ from zoneinfo import ZoneInfo
 from pyspark.sql import SparkSession
 from pytest_bdd.parser import Step
 
-from jobs.arguments import parse, parser_of, session_settings
-from jobs.catalog import all_jobs
-from jobs.job import AnyJob, BatchJob, Refusal, StreamingJob, Tool
-from jobs.options import TOPIC_OPTIONS
-from jobs.running import WaitedTooLong
-from steps.cells import CellReader
-from steps.errors import FeatureMistake, StepFailure
-from steps.grid import Cell, Grid, grid_of
-from steps.staged_job import StagedJob
-from steps.topic import Event, Topic
+from headgate.command.cli import main
+from headgate.compare.cells import CellReader
+from headgate.compare.grid import Cell, Grid, grid_of
+from headgate.errors import FeatureMistake, Refusal, StepFailure
+from headgate.project import Declared, find_job
+from headgate.seam.program import Program, kept_output
+from headgate.seam.session import forget_session, scenario_session
+from headgate.seam.world import World
+from headgate.spark.queries import WaitedTooLong
+from headgate.stage.staged_program import StagedProgram
+from headgate.stage.topic import Event, Topic
 
-QUICK_POLL = "fetch.max.wait.ms=10"
+PLACEHOLDER = re.compile(r"\{(kafka|folder|zone|topic [^{}]+|table [^{}]+)\}")
 
 
 @dataclass
@@ -35,10 +35,11 @@ class Stage:
     kafka: str
     folder: Path
     patience: float
+    project: Path
     day: date | None = None
     zone: str = "UTC"
     topics: dict[str, Topic] = field(default_factory=dict)
-    jobs: dict[str, StagedJob] = field(default_factory=dict)
+    jobs: dict[str, StagedProgram] = field(default_factory=dict)
     tables: dict[str, Path] = field(default_factory=dict)
     tables_mentioned: dict[str, int] = field(default_factory=dict)
     remembered: dict[str, object] = field(default_factory=dict)
@@ -47,6 +48,20 @@ class Stage:
     step: Step | None = None
     failed: bool = False
     suffix: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
+
+    def __post_init__(self) -> None:
+        self._held = ExitStack()
+        self._held.enter_context(kept_output())
+        warehouse = self.folder / "warehouse"
+        self.world = World(
+            scenario_session(self.spark, str(warehouse)),
+            self.kafka,
+            self.folder,
+            self.suffix,
+            self.project,
+            self.make_missing_topic,
+        )
+        self._held.callback(forget_session, self.world.spark)
 
     # What a sentence needs to be read.
 
@@ -82,9 +97,7 @@ class Stage:
 
     def without_suffix(self, text: str) -> str:
         """The text with topics under the names that the feature gives them, and paths without the folder."""
-        for topic in self.topics.values():
-            text = text.replace(topic.real_name, topic.name)
-        return text.replace(f"{self.folder}/", "")
+        return self.world.spoken(text)
 
     # Topics.
 
@@ -103,134 +116,174 @@ class Stage:
             self.topics[name].create(self.patience, **config)
         return self.topics[name]
 
+    def make_missing_topic(self, name: str) -> None:
+        """A topic that a program writes to and no sentence has made, as a broker would make it by itself."""
+        if name not in self.topics:
+            self.add_topic(name, partitions=1)
+
     def send(self, topic: str, events: list[Event]) -> None:
         """Send events and let every running job process them."""
         self.topic(topic).send(events, self.patience)
         self.settle()
 
-    # Jobs.
+    # Programs.
 
     def settle(self) -> None:
-        """Wait until every running job has processed all that is there."""
+        """Wait until every running program has processed all that is there, one feeding the other included."""
         for staged in self.jobs.values():
-            if staged.running is not None and staged.failure() is None:
+            if staged.is_running:
+                assert staged.program is not None
                 try:
-                    staged.running.process_all_available(self.patience)
+                    staged.queries_of(staged.program).process_all_available(self.patience)
                 except WaitedTooLong as error:
-                    raise StepFailure(f"{error}; --patience allows more") from None
+                    raise StepFailure(
+                        f"{error}; the {staged.name} printed last: {staged.program.last_print}; --patience allows more"
+                    ) from None
 
-    def known_job(self, spoken: str) -> AnyJob:
-        """The job that a sentence names."""
-        jobs = all_jobs()
-        name = spoken.strip().replace(" ", "-")
-        if name not in jobs:
-            known = ", ".join(each.replace("-", " ") for each in jobs)
-            raise FeatureMistake(f"there is no job '{spoken}'; there are: {known}")
-        return jobs[name]
+    def declared(self, spoken: str) -> Declared:
+        """The program that a sentence names."""
+        try:
+            return find_job(self.project, spoken)
+        except Refusal as refusal:
+            raise FeatureMistake(str(refusal)) from None
 
-    def staged(self, spoken: str | None = None) -> StagedJob:
-        """The job that a sentence names, or the only one there is."""
+    def staged(self, spoken: str | None = None) -> StagedProgram:
+        """The program that a sentence names, or the only one there is."""
         if spoken is not None:
-            name = self.known_job(spoken).name
+            name = self.declared(spoken).name
             if name not in self.jobs:
                 raise FeatureMistake(f"the {spoken} has not been started in this scenario")
             return self.jobs[name]
-        if len(self.jobs) != 1:
-            running = ", ".join(each.name for each in self.jobs.values()) or "none"
+        streams = [each for each in self.jobs.values() if any(start.queries for start in each.starts())]
+        if len(streams) != 1:
+            running = ", ".join(each.name for each in streams) or "none"
             raise FeatureMistake(f"say which job is meant, as in 'of the early writer': {running} started here")
-        return next(iter(self.jobs.values()))
+        return streams[0]
 
     def start_job(self, spoken: str, words: list[str]) -> None:
-        """Start a streaming job with the options that its command line has."""
-        job = self.known_job(spoken)
-        if not isinstance(job, StreamingJob):
-            raise FeatureMistake(f"the {spoken} ends by itself: say 'the {spoken} runs with …'")
-        self._attempt(lambda: self._start(job, words))
+        """Start a program with its words, and let it process what is there."""
+        staged = self.on_stage(spoken)
+        staged.words = words
+        self.begin(staged)
+
+    def begin(self, staged: StagedProgram) -> None:
+        """Start what is on stage, once more or for the first time."""
+        got_there = staged.start(self.patience)
+        program = staged.program
+        assert program is not None
+        if not got_there:
+            raise StepFailure(
+                f"the {staged.name} has not started a query after {self.patience:g} s: it is at {program.where()}, "
+                f"and printed last: {program.last_print}; --patience allows more"
+            )
+        if not program.queries:
+            self._judge_end(staged, program)
+            if self.refused is None and program.error is None:
+                raise StepFailure(
+                    f"the {staged.name} has ended without starting a query: {program.declared.script}; "
+                    f"it printed last: {program.last_print}. If it ends by itself, say 'the {staged.name} runs'"
+                )
         self.settle()
 
     def run_job(self, spoken: str, words: list[str]) -> None:
-        """Run a batch job or a tool to its end."""
-        job = self.known_job(spoken)
-        if isinstance(job, StreamingJob):
-            raise FeatureMistake(f"the {spoken} does not end by itself: say 'the {spoken} is running'")
-        self._attempt(lambda: self._run(job, words))
+        """Run a program that ends by itself to its end."""
+        staged = self.on_stage(spoken)
+        staged.words = words
+        ended = staged.start(self.patience, to_its_end=True)
+        program = staged.program
+        assert program is not None
+        if not ended:
+            at, printed = program.where(), program.last_print
+            raise StepFailure(
+                f"the {staged.name} has not ended after {self.patience:g} s: it is at {at}, and printed last: {printed}."
+                f" If it does not end by itself, say 'the {staged.name} is running'"
+            )
+        self._judge_end(staged, program)
+        self.printed = program.output.getvalue()
         self.settle()
 
+    def run_tool(self, name: str, words: list[str]) -> None:
+        """Run a tool of the command `headgate`."""
+        out = io.StringIO()
+        with redirect_stdout(out), redirect_stderr(out):
+            code = main([name, *words])
+        self.printed = out.getvalue()
+        if code:
+            self.refused = self.without_suffix(" ".join(self.printed.split()))
+
+    def on_stage(self, spoken: str) -> StagedProgram:
+        """The program, in this scenario; a second start of it stops the first."""
+        declared = self.declared(spoken)
+        try:
+            declared.check()
+        except Refusal as refusal:
+            raise FeatureMistake(str(refusal)) from None
+        if declared.name not in self.jobs:
+            self.jobs[declared.name] = StagedProgram(declared, lambda words: self._program(declared, words))
+        return self.jobs[declared.name]
+
+    def _program(self, declared: Declared, words: list[str]) -> Program:
+        self.world.settings = {"spark.sql.session.timeZone": self.zone}
+        filled = [self.filled(word) for word in [*declared.words, *words]]
+        environment = {key: self.filled(value) for key, value in declared.environment.items()}
+        return Program(declared, self.world, filled, environment)
+
+    def filled(self, text: str) -> str:
+        """The text with its placeholders filled in: {kafka}, {topic visits}, {table devices}, {folder}, {zone}."""
+        return PLACEHOLDER.sub(lambda found: self._meant(found[1]), text)
+
+    def _meant(self, placeholder: str) -> str:
+        kind, _, name = placeholder.partition(" ")
+        if kind == "topic":
+            return self.add_topic(name).real_name
+        if kind == "table":
+            return str(self.table_path(name))
+        return {"kafka": self.kafka, "folder": str(self.folder), "zone": self.zone}[kind]
+
+    def _judge_end(self, staged: StagedProgram, program: Program) -> None:
+        """A program that ends with an exit code has refused what it was asked for; its last words say why."""
+        if program.error is not None:
+            raise StepFailure(str(staged.failure()))
+        if program.exit_code:
+            words = " ".join(program.output.getvalue().split())
+            self.refused = self.without_suffix(words or f"exit code {program.exit_code}, without a word")
+
+    # Tables.
+
     def table_path(self, name: str) -> Path:
-        """Where a table of this scenario is."""
-        return self.tables.setdefault(name, self.folder / "tables" / name)
+        """Where a table of this scenario is: by the path that programs use, or by its name in their databases."""
+        if name not in self.tables:
+            self.tables[name] = self._found_table(name)
+        return self.tables[name]
+
+    def _found_table(self, name: str) -> Path:
+        if "/" not in name and self.world.spark.catalog.tableExists(name):
+            detail = self.world.spark.sql(f"DESCRIBE DETAIL {name}").first()
+            return Path(str(detail["location"]).removeprefix("file:"))
+        if "/" in name:
+            return Path(self.world.place(name))
+        return self.folder / "tables" / name
 
     def mention_table(self, name: str) -> Path:
         """Where the table is; what it has by now counts as mentioned."""
         self.settle()
-        self.tables_mentioned[name] = self.table_versions(name)
-        return self.table_path(name)
-
-    def table_versions(self, name: str) -> int:
-        """How many versions the table's log has."""
-        return len(list((self.table_path(name) / "_delta_log").glob("*.json")))
-
-    def _start(self, job: StreamingJob, words: list[str]) -> None:
-        options = parse(job, self._own_words(job, words))
-        if job.name not in self.jobs:
-            self.jobs[job.name] = StagedJob(job, options, self._session(job, options))
-        self.jobs[job.name].options = options
-        self.jobs[job.name].start()
-
-    def _run(self, job: BatchJob | Tool, words: list[str]) -> None:
-        options = parse(job, self._own_words(job, words))
-        out = io.StringIO()
-        with redirect_stdout(out), redirect_stderr(out):
-            if isinstance(job, Tool):
-                ended = job.run(options)
-            else:
-                ended = 0
-                job.run(self._session(job, options), options)
-        self.printed = out.getvalue()
-        if ended != 0:
-            raise Refusal(self.printed.strip())
-
-    def _own_words(self, job: AnyJob, words: list[str]) -> list[str]:
-        """The words, with this scenario's own broker, topics and folders in place of those named."""
-        try:
-            named = vars(parser_of(job).parse_args(words))
-        except Refusal as refusal:
-            raise FeatureMistake(str(refusal)) from None
-        own = {"kafka": self.kafka}
-        if "--time-zone" not in words:
-            own["time_zone"] = self.zone
-        if isinstance(job, StreamingJob):
-            own["kafka_option"] = QUICK_POLL
-            named["checkpoint"] = named["checkpoint"] or job.name
-            named["dead_letter_topic"] = named["dead_letter_topic"] or f"{named['topic']}-rejected"
-        for option in TOPIC_OPTIONS:
-            if named.get(option) is not None:
-                own[option] = self.add_topic(named[option]).real_name
-        if isinstance(job, StreamingJob):
-            own["checkpoint"] = str(self.folder / "checkpoints" / named["checkpoint"])
-        if named.get("table") is not None:
-            own["table"] = str(self.table_path(named["table"]))
-        return words + [
-            word for name, value in own.items() if name in named for word in (f"--{name.replace('_', '-')}", value)
-        ]
-
-    def _session(self, job: AnyJob, options: argparse.Namespace) -> SparkSession:
-        session = self.spark.newSession()
-        for key, value in session_settings(job, options).items():
-            session.conf.set(key, value)
-        return session
-
-    def _attempt(self, action: Callable[[], None]) -> None:
-        try:
-            action()
-        except Refusal as refusal:
-            self.refused = self.without_suffix(str(refusal))
+        if name in self.tables and not self.tables[name].exists():
+            del self.tables[name]
+        path = self.table_path(name)
+        self.tables_mentioned[str(path)] = versions_of(path)
+        return path
 
     # The end.
 
     def close(self) -> None:
-        """Stop the jobs and forget the topics."""
+        """Stop the programs, forget the topics, and leave nothing of the scenario in Spark."""
         for staged in self.jobs.values():
             staged.stop()
         for topic in self.topics.values():
             topic.delete()
+        self._held.close()
+
+
+def versions_of(table: Path) -> int:
+    """How many versions a Delta table's log has."""
+    return len(list((table / "_delta_log").glob("*.json")))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from steps.errors import StepFailure
+from headgate.errors import StepFailure
 
 QUIET = {"log_level": 0}
 
@@ -99,7 +99,7 @@ class Topic:
     def read_on(self, seconds: float) -> list[Message]:
         """Everything in the topic that was not read before."""
         consumer = Consumer(
-            {"bootstrap.servers": self.address, "group.id": "sluice-reader", "enable.auto.commit": False}
+            {"bootstrap.servers": self.address, "group.id": "headgate-reader", "enable.auto.commit": False}
             | {"fetch.wait.max.ms": 10, "fetch.error.backoff.ms": 10, **QUIET}
         )
         try:

@@ -1,8 +1,8 @@
 """The account of a scenario that goes with every mismatch: what was sent, what came out, where the watermark stood."""
 
-from jobs.progress import BatchProgress
-from steps.stage import Stage
-from steps.staged_job import StagedJob
+from headgate.spark.progress import BatchProgress
+from headgate.stage.stage import Stage
+from headgate.stage.staged_program import StagedProgram
 
 MOST_EVENTS = 40
 MOST_BYTES = 160
@@ -26,9 +26,11 @@ def _events(stage: Stage) -> str:
     return "\n".join(lines if len(lines) > 1 else ["Events sent so far: none"])
 
 
-def _batches(stage: Stage, staged: StagedJob) -> str:
+def _batches(stage: Stage, staged: StagedProgram) -> str:
+    if not any(start.queries for start in staged.starts()):
+        return ""
     lines = [f"Batches of the {staged.name} so far:"]
-    seen = {batch.number: batch for batch in staged.seen}
+    seen = {batch.number: batch for batch in staged.seen()}
     reports = {report.batch: report for report in staged.progress()}
     for number in sorted(seen.keys() | reports.keys()):
         lines.append(f"  batch {number}: {_report(stage, reports.get(number))}")

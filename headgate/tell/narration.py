@@ -10,13 +10,14 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from steps.stage import Stage
-from steps.staged_job import SeenBatch, StagedJob
+from headgate.seam.sinks import SeenBatch
+from headgate.stage.stage import Stage
+from headgate.stage.staged_program import StagedProgram
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """What a run can be told."""
-    parser.getgroup("sluice").addoption("--narrate", action="store_true", help="tell each scenario as it is played")
+    parser.getgroup("headgate").addoption("--narrate", action="store_true", help="tell each scenario as it is played")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -54,11 +55,11 @@ class Narrator:
             for message in self._fresh(f"seen {topic.name}", topic.seen):
                 self._tell(f"<- {topic.name}  {(message.value() or b'null').decode(errors='replace')}", "green")
         for staged in stage.jobs.values():
-            for batch in self._fresh(f"batches {staged.name}", staged.seen):
+            for batch in self._fresh(f"batches {staged.name}", staged.seen()):
                 self._console.print(_batch_table(stage, staged, batch))
             self._tell_watermark(stage, staged)
 
-    def _tell_watermark(self, stage: Stage, staged: StagedJob) -> None:
+    def _tell_watermark(self, stage: Stage, staged: StagedProgram) -> None:
         for report in self._fresh(f"progress {staged.name}", staged.progress()):
             if report.watermark != self._watermarks.get(staged.name):
                 self._watermarks[staged.name] = report.watermark
@@ -75,7 +76,7 @@ class Narrator:
         return iter(things[told:])
 
 
-def _batch_table(stage: Stage, staged: StagedJob, batch: SeenBatch) -> Table | Text:
+def _batch_table(stage: Stage, staged: StagedProgram, batch: SeenBatch) -> Table | Text:
     title = f"batch {batch.number} of the {staged.name}"
     if not batch.rows.num_rows:
         return Text(f"      == {title}: empty", style="green")

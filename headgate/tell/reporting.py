@@ -7,10 +7,10 @@ import pytest
 from pytest_bdd.exceptions import StepDefinitionNotFoundError
 from pytest_bdd.parser import Feature, Scenario, Step
 
-from steps.account import account
-from steps.errors import FeatureMistake, StepFailure
-from steps.silence import unmentioned
-from steps.stage import Stage
+from headgate.compare.silence import unmentioned
+from headgate.errors import FeatureMistake, StepFailure
+from headgate.stage.stage import Stage
+from headgate.tell.account import account
 
 STAGE: pytest.StashKey[Stage] = pytest.StashKey()
 PLAIN = (StepFailure, FeatureMistake, StepDefinitionNotFoundError)

@@ -1,4 +1,4 @@
-"""Writes the page of all sentences: `python -m steps.vocabulary > docs/vocabulary.md`."""
+"""Writes the page of all sentences: `python -m headgate.tell.vocabulary > docs/vocabulary.md`."""
 
 import inspect
 import re
@@ -11,14 +11,14 @@ MODULES = ("times", "topics", "jobs", "batches", "tables", "checkpoints")
 HEADING = """\
 # The vocabulary
 
-Every sentence that a feature can use, as `python -m steps.vocabulary` prints them. `{…}` is what the sentence is about.
+Every sentence that a feature can use, as `python -m headgate.tell.vocabulary` prints them. `{…}` is what the sentence is about.
 A job is called by its name with spaces: `early-writer` is "the early writer".
 """
 
 
 def page() -> str:
     """The whole page."""
-    return HEADING + "".join(_section(import_module(f"steps.{name}")) for name in MODULES)
+    return HEADING + "".join(_section(import_module(f"headgate.steps.{name}")) for name in MODULES)
 
 
 def _section(module: ModuleType) -> str:
@@ -28,7 +28,7 @@ def _section(module: ModuleType) -> str:
         if function.__module__ == module.__name__:
             spoken = f"{(context.type or 'step').capitalize()} {_plain(context.parser.name)}"
             sentences.setdefault(function.__name__, (inspect.getdoc(function) or "", []))[1].append(spoken)
-    lines = [f"\n## {module.__name__.removeprefix('steps.').capitalize()}\n\n{inspect.getdoc(module)}\n"]
+    lines = [f"\n## {module.__name__.removeprefix('headgate.steps.').capitalize()}\n\n{inspect.getdoc(module)}\n"]
     for explained, ways in sentences.values():
         lines.append("\n" + "".join(f"- `{each}`\n" for each in reversed(ways)))
         lines.append("\n  " + explained.replace("\n", "\n  ").replace("\n  \n", "\n\n") + "\n")

@@ -1,29 +1,20 @@
 """Turns words from a command line, or from a feature, into a job's checked options."""
 
 import argparse
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from textwrap import indent
-from typing import NoReturn
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from jobs.checkpoint_owner import is_begun, refuse_foreign
-from jobs.job import AnyJob, Refusal, StreamingJob
-
-
-class Parser(argparse.ArgumentParser):
-    """An ArgumentParser that refuses in one sentence instead of printing its usage and ending the program."""
-
-    def error(self, message: str) -> NoReturn:
-        """Refuse."""
-        raise Refusal(f"{message[0].upper()}{message[1:]}. See: {self.prog} --help")
+from headgate.command.words import Parser, read_secrets
+from jobs.command.checkpoint_owner import is_begun, refuse_foreign
+from jobs.command.job import AnyJob, Refusal, StreamingJob
 
 
 def parser_of(job: AnyJob) -> Parser:
     """The parser of one job's options."""
     parser = Parser(
-        prog=f"sluice {job.name}",
+        prog=f"headgate run {job.name}",
         description=job.summary,
         epilog="example:\n" + indent(job.example, "  "),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -37,7 +28,7 @@ def parse(job: AnyJob, words: Sequence[str]) -> argparse.Namespace:
     """Read the options, fill in what follows from others, and refuse nonsense."""
     options = parser_of(job).parse_args(words)
     options.job = job.name
-    _read_secrets(options)
+    read_secrets(options)
     if isinstance(job, StreamingJob):
         options.dead_letter_topic = options.dead_letter_topic or f"{options.topic}-rejected"
         _check_topics(options)
@@ -54,38 +45,6 @@ def parse(job: AnyJob, words: Sequence[str]) -> argparse.Namespace:
 def session_settings(job: AnyJob, options: argparse.Namespace) -> dict[str, str]:
     """What the job sets in its Spark session; --conf wins."""
     return {**getattr(job, "settings", {}), "spark.sql.session.timeZone": options.time_zone, **dict(options.conf)}
-
-
-def _read_secrets(options: argparse.Namespace) -> None:
-    """Put in what --kafka-option names as env:NAME or file:PATH, and remember it as secret."""
-    options.kept_secret = []
-    given: list[tuple[str, str] | str] = getattr(options, "kafka_option", [])
-    options.kafka_option = [_with_secret(setting, options.kept_secret) for setting in given]
-
-
-def _with_secret(setting: tuple[str, str] | str, kept: list[str]) -> tuple[str, str] | str:
-    if isinstance(setting, tuple):
-        return setting[0], _value(setting[1], kept)
-    key, equals, value = setting.partition("=")  # rewind-checkpoint takes settings as they are typed
-    return f"{key}{equals}{_value(value, kept)}"
-
-
-def _value(text: str, kept: list[str]) -> str:
-    """A value may be kept out of the command line, which other users of the machine can read."""
-    kind, _, place = text.partition(":")
-    if kind == "env":
-        if place not in os.environ:
-            raise Refusal(f"The environment has no variable {place}, which --kafka-option asks for.")
-        kept.append(os.environ[place])
-    elif kind == "file":
-        try:
-            kept.append(Path(place).read_text().strip())
-        except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is not text"
-            raise Refusal(f"The file {place}, which --kafka-option asks for, cannot be read: {reason}.") from None
-    else:
-        return text
-    return kept[-1]
 
 
 def _check_topics(options: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ stays Spark's.
 import json
 from pathlib import Path
 
-from jobs.job import Refusal
+from jobs.command.job import Refusal
 
 
 def refuse_foreign(checkpoint: str, job: str, topic: str) -> None:

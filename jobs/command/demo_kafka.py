@@ -9,7 +9,7 @@ from pathlib import Path
 from confluent_kafka import Consumer, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from sandbox.embedded import EmbeddedKafka
+from headgate.kafka.embedded import EmbeddedKafka
 
 INPUT_PARTITIONS = 2
 ANSWER_SECONDS = 30
@@ -78,7 +78,7 @@ def _show_output(options: argparse.Namespace) -> None:
 
 
 def _records(address: str, topic: str) -> Iterator[Message]:
-    consumer = Consumer({"bootstrap.servers": address, "group.id": "sluice", "enable.partition.eof": True})
+    consumer = Consumer({"bootstrap.servers": address, "group.id": "headgate", "enable.partition.eof": True})
     try:
         if topic in consumer.list_topics(timeout=ANSWER_SECONDS).topics:
             consumer.assign([TopicPartition(topic, 0, 0)])

@@ -1,21 +1,19 @@
-"""What a job is: a name, its options, and one entry that the command line and the features share."""
+"""What a job is: a name, its options, and what it does."""
 
 import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from headgate.errors import Refusal
+
 # A tool runs where there is no Spark.
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
-    from jobs.running import RunningJob
+    from headgate.spark.queries import RunningJob
 
-ShowBatch = Callable[["DataFrame", int], None]
-
-
-class Refusal(Exception):
-    """What was asked for makes no sense; one sentence says why and what to do."""
+__all__ = ["AnyJob", "BatchJob", "NoAnswer", "Refusal", "StreamingJob", "Tool"]
 
 
 class NoAnswer(Refusal):
@@ -34,8 +32,7 @@ class StreamingJob:
     summary: str
     example: str
     add_options: Callable[[argparse.ArgumentParser], None]
-    start: Callable[["SparkSession", argparse.Namespace, ShowBatch], "RunningJob"]
-    show: ShowBatch | None = None
+    start: Callable[["SparkSession", argparse.Namespace], "RunningJob"]
     check: Callable[[argparse.Namespace], None] = accept
     settings: Mapping[str, str] = field(default_factory=dict)
 

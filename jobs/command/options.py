@@ -3,7 +3,8 @@
 import argparse
 from datetime import timedelta
 
-from jobs.text import address, duration, key_value, plain, positive, topic_name, watermark_delay
+from headgate.command.words import positive
+from jobs.command.text import address, duration, key_value, plain, topic_name, watermark_delay
 
 TOPIC_OPTIONS = ("topic", "output_topic", "dead_letter_topic")
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from jobs.progress import BatchProgress
+from headgate.spark.progress import BatchProgress
 
 Report = Callable[[BatchProgress], None]
 

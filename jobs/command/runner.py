@@ -5,23 +5,25 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
-from jobs.arguments import session_settings
-from jobs.failures import innermost_cause
-from jobs.job import BatchJob, StreamingJob
-from jobs.report import Report, progress_report
-from jobs.running import RunningJob
-from jobs.secrets import Mask
-from jobs.session import spark_session
-from jobs.signals import StopSignals
-from jobs.topics import prepare_topics
+from headgate.spark.failures import innermost_cause
+from headgate.spark.queries import RunningJob
+from headgate.spark.session import spark_session
+from jobs.command.arguments import session_settings
+from jobs.command.job import BatchJob, StreamingJob
+from jobs.command.report import Report, progress_report
+from jobs.command.secrets import Mask
+from jobs.command.signals import StopSignals
+from jobs.command.topics import prepare_topics
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 LOOK_SECONDS = 0.3
+JOBS = Path(__file__).parents[1]
 # A run with an embedded Kafka is a try: it is over before Java's full compiler pays for itself.
 QUICK_START = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
@@ -36,7 +38,7 @@ def run_job(job: StreamingJob | BatchJob, options: argparse.Namespace) -> int:
             if options.kafka is None:
                 settings = QUICK_START | settings
                 # Not needed, and perhaps not installed, where a cluster has its own Kafka.
-                from jobs.demo_kafka import demo_kafka
+                from jobs.command.demo_kafka import demo_kafka
 
                 held.enter_context(demo_kafka(options))
             spark = held.enter_context(session_of(job, options, settings, mask))
@@ -58,7 +60,7 @@ def session_of(
     job: StreamingJob | BatchJob, options: argparse.Namespace, settings: dict[str, str], mask: Mask
 ) -> Iterator[SparkSession]:
     """Spark, for as long as the job runs."""
-    spark = spark_session(job.name, options.master, settings, verbose=options.verbose, mask=mask)
+    spark = spark_session(job.name, options.master, settings, verbose=options.verbose, mask=mask, ship=JOBS)
     try:
         yield spark
     finally:
@@ -79,7 +81,7 @@ def _run_stream(
 ) -> int:
     if signals.asked.is_set():
         return DONE
-    running = job.start(spark, options, job.show or _show_nothing)
+    running = job.start(spark, options)
     signals.stopping = True
     with progress_report() as report:
         _watch(running, signals, report)
@@ -100,10 +102,6 @@ def _watch(running: RunningJob, signals: StopSignals, report: Report) -> None:
         for batch in running.batches_after(latest):
             report(batch)
             latest = batch.batch
-
-
-def _show_nothing(batch: DataFrame, number: int) -> None:
-    """What goes to Kafka or Delta Lake is not printed."""
 
 
 def _fail(sentence: str, trace: str, options: argparse.Namespace, mask: Mask) -> int:

@@ -61,10 +61,3 @@ def key_value(text: str) -> tuple[str, str]:
     if not equals or not key.strip():
         raise argparse.ArgumentTypeError(f"'{text}' is not KEY=VALUE")
     return key.strip(), value
-
-
-def positive(text: str) -> int:
-    """A whole number from 1 on."""
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number from 1 on")
-    return int(text)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from jobs.job import Refusal
-from jobs.text import plain
+from jobs.command.job import Refusal
+from jobs.command.text import plain
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

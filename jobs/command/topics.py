@@ -8,8 +8,8 @@ from typing import Any
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import SparkSession
 
-from jobs.job import NoAnswer, Refusal
-from jobs.kafka_io import client_settings
+from jobs.command.job import NoAnswer, Refusal
+from jobs.records.kafka_io import client_settings
 
 
 def prepare_topics(spark: SparkSession, options: argparse.Namespace) -> None:

@@ -6,8 +6,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
-from jobs.kafka_io import headers, kafka_settings
-from jobs.triggers import with_trigger
+from jobs.records.kafka_io import headers, kafka_settings
+from jobs.records.triggers import with_trigger
 
 NO_HEADERS = "CAST(array() AS array<struct<key: string, value: binary>>)"
 

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming import DataStreamWriter
 
-from jobs.checkpoint_owner import claim
-from jobs.dead_letters import start_setting_aside
-from jobs.job import ShowBatch
-from jobs.kafka_io import kafka_settings, read_stream
-from jobs.records import RecordFormat, refuse_bad_records, with_rejection
-from jobs.running import RunningJob
-from jobs.topics import prepare_topics
-from jobs.triggers import with_trigger
+from headgate.spark.queries import RunningJob
+from jobs.command.checkpoint_owner import claim
+from jobs.command.topics import prepare_topics
+from jobs.records.dead_letters import start_setting_aside
+from jobs.records.kafka_io import kafka_settings, read_stream
+from jobs.records.records import RecordFormat, refuse_bad_records, with_rejection
+from jobs.records.triggers import with_trigger
 
 Transformation = Callable[[DataFrame], DataFrame]
+ShowBatch = Callable[[DataFrame, int], None]
 Sink = Callable[[DataStreamWriter], DataStreamWriter]
 
 

@@ -4,7 +4,7 @@ import argparse
 
 from pyspark.sql.streaming import DataStreamWriter
 
-from jobs.text import spark_interval
+from jobs.command.text import spark_interval
 
 
 def with_trigger(writer: DataStreamWriter, options: argparse.Namespace) -> DataStreamWriter:

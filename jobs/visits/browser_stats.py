@@ -6,8 +6,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType, StringType, StructField, StructType, TimestampType
 
-from jobs.records import RecordFormat
-from jobs.text import spark_interval
+from jobs.command.text import spark_interval
+from jobs.records.records import RecordFormat
 
 BROWSER_VISITS = RecordFormat(
     fields=StructType(

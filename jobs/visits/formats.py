@@ -2,7 +2,7 @@
 
 from pyspark.sql.types import LongType, StringType, StructField, StructType, TimestampType
 
-from jobs.records import RecordFormat
+from jobs.records.records import RecordFormat
 
 NUMBERED_VISITS = RecordFormat(
     fields=StructType(

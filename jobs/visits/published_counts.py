@@ -3,8 +3,8 @@
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from jobs.kafka_io import headers
-from jobs.utc import utc_clock
+from jobs.command.utc import utc_clock
+from jobs.records.kafka_io import headers
 
 
 def counts_for_kafka(counts: DataFrame, kind: str, **about_the_run: str) -> DataFrame:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from jobs.utc import utc_clock
+from jobs.command.utc import utc_clock
 
 PARTITION_COLUMNS = ["year", "month", "day", "hour"]
 

@@ -10,8 +10,8 @@ from pyspark.sql import functions as F
 from rich.console import Console
 from rich.table import Table
 
-from jobs.kafka_io import kafka_settings
-from jobs.time_range import TimeRange
+from jobs.command.time_range import TimeRange
+from jobs.records.kafka_io import kafka_settings
 
 PUBLISHED = "window struct<start: timestamp, end: timestamp>, count bigint"
 

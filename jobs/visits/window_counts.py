@@ -5,7 +5,7 @@ from datetime import timedelta
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from jobs.text import spark_interval
+from jobs.command.text import spark_interval
 
 
 def count_by_window(visits: DataFrame, window: timedelta) -> DataFrame:

@@ -1,4 +1,4 @@
-"""A shell's view of the jobs: topics to work on, and `sluice` as a process of its own."""
+"""A shell's view of the jobs: topics to work on, and `headgate` as a process of its own."""
 
 import os
 import signal
@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
+from jobs.catalog import find_job
 from pyspark.sql import SparkSession
 
-from jobs.arguments import parse, session_settings
-from jobs.catalog import find_job
-from jobs.job import StreamingJob
-from jobs.running import RunningJob
-from sandbox.kafka import Kafka
+from headgate.kafka.kafka import Kafka
+from headgate.spark.queries import RunningJob
+from jobs.command.arguments import parse, session_settings
+from jobs.command.job import StreamingJob
 
 SECONDS = 120
 ROOT = Path(__file__).parents[2]
@@ -71,7 +71,7 @@ def topics(kafka: Kafka) -> Topics:
 
 
 class Process:
-    """A `sluice` that runs in a process group of its own, as a shell starts it."""
+    """A `headgate` that runs in a process group of its own, as a shell starts it."""
 
     def __init__(self, words: list[str], folder: Path, environment: dict[str, str], given: bytes | None) -> None:
         self.out_file, self.err_file = folder / "stdout", folder / "stderr"
@@ -122,8 +122,8 @@ class Process:
 
 
 @pytest.fixture
-def sluice(tmp_path: Path) -> Iterator[Callable[..., Process]]:
-    """Starts `sluice` with the words."""
+def headgate(tmp_path: Path) -> Iterator[Callable[..., Process]]:
+    """Starts `headgate` with the words."""
     started = []
 
     def start(*words: str, given: bytes | None = None, **environment: str) -> Process:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.kafka import Kafka
+from headgate.kafka.kafka import Kafka
 
 VISIT = '{"visit_id": 1, "event_time": "2025-09-04T07:00:00Z"}'
 QUICK = ["--conf", "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"]
@@ -36,8 +36,8 @@ def steady_visits(topics, topic: str) -> Iterator[None]:
         sender.join()
 
 
-def test_available_now_prints_the_batches_and_nothing_else(sluice: Callable) -> None:
-    run = sluice("early-writer", "--available-now", "--send", "-", given=f"{VISIT}\nno JSON\n".encode())
+def test_available_now_prints_the_batches_and_nothing_else(headgate: Callable) -> None:
+    run = headgate("early-writer", "--available-now", "--send", "-", given=f"{VISIT}\nno JSON\n".encode())
     assert run.code() == 0, run.err
     assert run.out.startswith("-------------------------------------------\nBatch: 0\n")
     assert "|1       |1            |false      |" in run.out
@@ -49,10 +49,10 @@ def test_available_now_prints_the_batches_and_nothing_else(sluice: Callable) -> 
 
 
 @pytest.mark.parametrize("signal", ["press_ctrl_c", "terminate"])
-def test_a_signal_ends_the_job_after_the_batch_in_hand(signal: str, sluice: Callable, topics, kafka: Kafka) -> None:
+def test_a_signal_ends_the_job_after_the_batch_in_hand(signal: str, headgate: Callable, topics, kafka: Kafka) -> None:
     topic = topics.make()
     with steady_visits(topics, topic):
-        run = sluice("visits-windows-counter", "--kafka", kafka.address, "--topic", topic, *QUICK)
+        run = headgate("visits-windows-counter", "--kafka", kafka.address, "--topic", topic, *QUICK)
         run.wait_for("Batch: 3")
         getattr(run, signal)()
         assert run.code() == 0, run.err
@@ -65,39 +65,39 @@ def test_a_signal_ends_the_job_after_the_batch_in_hand(signal: str, sluice: Call
 
 
 def test_a_failed_query_is_one_line_and_verbose_shows_more_but_no_secret(
-    sluice: Callable, topics, kafka: Kafka
+    headgate: Callable, topics, kafka: Kafka
 ) -> None:
     topic = topics.make()
     topics.send(topic, "no JSON")
     words = ["visits-counter", "--kafka", kafka.address, "--topic", topic, "--output-topic", topics.make("counts")]
     words += ["--on-bad-record", "fail", "--available-now", *QUICK]
-    words += ["--kafka-option", "client.id=env:SLUICE_TEST_SECRET"]
-    quiet = sluice(*words, SLUICE_TEST_SECRET="sesame-open")
+    words += ["--kafka-option", "client.id=env:HEADGATE_TEST_SECRET"]
+    quiet = headgate(*words, HEADGATE_TEST_SECRET="sesame-open")
     assert quiet.code() == 1
     reason = f"bad record in topic {topic}, partition 0, offset 0: the value is not JSON"
     assert quiet.err == f"visits-counter failed in batch 0: [USER_RAISED_EXCEPTION] {reason}\n"
     assert quiet.out == ""
 
-    verbose = sluice(*words, "--verbose", SLUICE_TEST_SECRET="sesame-open")
+    verbose = headgate(*words, "--verbose", HEADGATE_TEST_SECRET="sesame-open")
     assert verbose.code() == 1
     assert verbose.err.splitlines()[-1] == quiet.err.strip()
     assert "Caused by: org.apache.spark.SparkRuntimeException" in verbose.err
     assert "sesame-open" not in verbose.err
 
 
-def test_a_missing_topic_is_refused(sluice: Callable, kafka: Kafka) -> None:
-    run = sluice("visits-windows-counter", "--kafka", kafka.address, "--topic", "nosuchtopic", *QUICK)
+def test_a_missing_topic_is_refused(headgate: Callable, kafka: Kafka) -> None:
+    run = headgate("visits-windows-counter", "--kafka", kafka.address, "--topic", "nosuchtopic", *QUICK)
     assert run.code() == 2
     assert run.err.startswith(f"Kafka at {kafka.address} has no topic nosuchtopic")
     assert run.err.count("\n") == 1
 
 
-def test_a_kafka_that_is_not_there_is_a_failure_and_its_client_s_log_has_no_secret(sluice: Callable) -> None:
-    run = sluice(
+def test_a_kafka_that_is_not_there_is_a_failure_and_its_client_s_log_has_no_secret(headgate: Callable) -> None:
+    run = headgate(
         *["visits-windows-counter", "--kafka", "127.0.0.1:1", "--verbose", *QUICK],
         *["--kafka-option", "default.api.timeout.ms=2000", "--kafka-option", "request.timeout.ms=1000"],
-        *["--kafka-option", "client.id=env:SLUICE_TEST_SECRET"],
-        SLUICE_TEST_SECRET="sesame-open",
+        *["--kafka-option", "client.id=env:HEADGATE_TEST_SECRET"],
+        HEADGATE_TEST_SECRET="sesame-open",
     )
     assert run.code() == 1
     *log, sentence = run.err.splitlines()
@@ -106,8 +106,8 @@ def test_a_kafka_that_is_not_there_is_a_failure_and_its_client_s_log_has_no_secr
     assert "sesame-open" not in run.err
 
 
-def test_a_java_that_does_not_start_leaves_its_last_words(sluice: Callable, kafka: Kafka) -> None:
-    run = sluice("early-writer", "--kafka", kafka.address, "--conf", "spark.driver.memory=nonsense")
+def test_a_java_that_does_not_start_leaves_its_last_words(headgate: Callable, kafka: Kafka) -> None:
+    run = headgate("early-writer", "--kafka", kafka.address, "--conf", "spark.driver.memory=nonsense")
     assert run.code() == 1
     assert run.err.startswith("Spark's Java did not start; its last words: ")
     assert "Invalid maximum heap size" in run.err

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from jobs.catalog import NAMES, find_job
 from pyspark.sql import SparkSession
 
-from jobs.catalog import NAMES, find_job
-from jobs.cli import main
-from sandbox.kafka import Kafka
+from headgate.command.cli import main
+from headgate.kafka.kafka import Kafka
 
 SECONDS = 240
 ROOT = Path(__file__).parents[2]
@@ -37,9 +37,9 @@ SHOWN = {
 
 @pytest.fixture
 def shell(tmp_path: Path) -> Callable[[str], subprocess.CompletedProcess]:
-    """Runs a command line in which `sluice` is this code."""
-    (tmp_path / "sluice").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m jobs "$@"\n')
-    (tmp_path / "sluice").chmod(0o755)
+    """Runs a command line in which `headgate` is this code."""
+    (tmp_path / "headgate").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m jobs "$@"\n')
+    (tmp_path / "headgate").chmod(0o755)
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
 
     def run(line: str) -> subprocess.CompletedProcess:
@@ -70,8 +70,8 @@ def _at_hand(spark: SparkSession, kafka: Kafka, topics, monkeypatch: pytest.Monk
                 session.conf.set(key, value)
         yield session
 
-    monkeypatch.setattr("jobs.demo_kafka.EmbeddedKafka", Borrowed)
-    monkeypatch.setattr("jobs.runner.session_of", session_of)
+    monkeypatch.setattr("jobs.command.demo_kafka.EmbeddedKafka", Borrowed)
+    monkeypatch.setattr("jobs.command.runner.session_of", session_of)
     monkeypatch.chdir(tmp_path)
 
 
@@ -93,8 +93,8 @@ def test_the_example_shows_what_the_job_does(
         feeder, _, consumer = command.rpartition("|")
         records = shell(feeder).stdout if feeder else b""
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(records)))
-        sluice, *words = shlex.split(consumer)
-        assert sluice == "sluice"
+        headgate, *words = shlex.split(consumer)
+        assert headgate == "headgate"
         # The run's Java was started in another folder.
         words = [str(tmp_path / word) if word in FOLDERS else word for word in words]
         assert main(words) == 0, capfd.readouterr().err

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from jobs.failures import innermost_cause
-from jobs.job import NoAnswer, Refusal
-from jobs.running import RunningJob
-from sandbox.embedded import EmbeddedKafka
-from sandbox.kafka import Kafka
+from headgate.kafka.embedded import EmbeddedKafka
+from headgate.kafka.kafka import Kafka
+from headgate.spark.failures import innermost_cause
+from headgate.spark.queries import RunningJob
+from jobs.command.job import NoAnswer, Refusal
 
 VISIT = '{"visit_id": 1, "event_time": "2025-09-04T07:00:00Z"}'
 JOB = "visits-windows-counter"

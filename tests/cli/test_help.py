@@ -4,9 +4,9 @@ import subprocess
 import sys
 
 import pytest
-
 from jobs.catalog import NAMES, all_jobs
-from jobs.cli import main
+
+from headgate.command.cli import main
 
 
 def test_the_overview_lists_every_job(capsys: pytest.CaptureFixture[str]) -> None:
@@ -21,9 +21,9 @@ def test_the_overview_lists_every_job(capsys: pytest.CaptureFixture[str]) -> Non
 def test_each_job_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([name, "--help"]) == 0
     shown = capsys.readouterr().out
-    assert f"usage: sluice {name}" in shown
+    assert f"usage: headgate {name}" in shown
     assert "example:\n" in shown
-    assert f"sluice {name}" in shown.partition("example:\n")[2]
+    assert f"headgate {name}" in shown.partition("example:\n")[2]
 
 
 def test_help_and_refusals_start_no_java() -> None:
@@ -31,7 +31,7 @@ def test_help_and_refusals_start_no_java() -> None:
         "import subprocess, sys\n"
         "def refuse(*_, **__): raise AssertionError('a process was started')\n"
         "subprocess.Popen.__init__ = refuse\n"
-        "from jobs.cli import main\n"
+        "from headgate.command.cli import main\n"
         "assert main(['--help']) == 0 and main(['early-writer', '--help']) == 0\n"
         "assert main(['early-writer', '--watermark', 'no']) == 2\n"
     )

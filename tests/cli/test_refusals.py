@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.cli import main
+from headgate.command.cli import main
 
 CONSUMER = "visits-windows-counter"
 RECOUNT = "visits-counter-reprocessing"
@@ -25,8 +25,8 @@ NONSENSE = {
     "a setting without value": ([CONSUMER, "--conf", "spark.ui.enabled"], "'spark.ui.enabled' is not KEY=VALUE"),
     "a client setting without value": ([CONSUMER, "--kafka-option", "sasl"], "'sasl' is not KEY=VALUE"),
     "a secret that is not there": (
-        [CONSUMER, "--kafka-option", "sasl.jaas.config=env:SLUICE_NO_SUCH"],
-        "The environment has no variable SLUICE_NO_SUCH",
+        [CONSUMER, "--kafka-option", "sasl.jaas.config=env:HEADGATE_NO_SUCH"],
+        "The environment has no variable HEADGATE_NO_SUCH",
     ),
     "a secret's file that is not there": (
         [CONSUMER, "--kafka-option", "sasl.jaas.config=file:no-such-file"],
@@ -64,7 +64,7 @@ def _without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
     def started(*_: object) -> None:
         raise AssertionError("Spark would have been started")
 
-    monkeypatch.setattr("jobs.runner.run_job", started)
+    monkeypatch.setattr("jobs.command.runner.run_job", started)
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *words: str) -> str:

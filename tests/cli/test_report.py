@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from jobs.progress import BatchProgress
-from jobs.report import line_of, progress_report
+from headgate.spark.progress import BatchProgress
+from jobs.command.report import line_of, progress_report
 
 BATCH = BatchProgress(
     job="visits-counter",

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-
-from jobs.arguments import parse
 from jobs.catalog import find_job
-from jobs.secrets import Mask
+
+from jobs.command.arguments import parse
+from jobs.command.secrets import Mask
 
 JAAS = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="reader" password="hush hush";'
 
@@ -25,8 +25,8 @@ def test_what_a_jaas_setting_quotes_is_hidden_alone_too() -> None:
 
 
 def test_what_comes_from_the_environment_is_hidden_whatever_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SLUICE_TEST_SECRET", "sesame")
-    assert masked("client sesame", "client.id=env:SLUICE_TEST_SECRET") == "client *****"
+    monkeypatch.setenv("HEADGATE_TEST_SECRET", "sesame")
+    assert masked("client sesame", "client.id=env:HEADGATE_TEST_SECRET") == "client *****"
 
 
 def test_every_line_of_a_file_is_hidden(tmp_path: Path) -> None:

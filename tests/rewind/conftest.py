@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.session import spark_session
-from sandbox.embedded import EmbeddedKafka
-from sandbox.kafka import Kafka
+from headgate.kafka.embedded import EmbeddedKafka
+from headgate.kafka.kafka import Kafka
+from headgate.spark.session import spark_session
 
 from .queries import EVERYWHERE, Checkpoints
 

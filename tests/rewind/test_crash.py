@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pyspark.errors import PySparkException
 
-from jobs.rewind.checkpoint import BACKUPS
+from headgate.rewind.checkpoint import BACKUPS
 
 from .queries import Checkpoints
 from .tools import apply, link_tree, refused, rewind, tree
@@ -91,7 +91,7 @@ def test_killed_rewind_is_finished_or_undone(
     assert without_id(tree(last), words) == rewound
     for number, moment in enumerate(killed):
         # Before the journal is in place nothing has been done, and there is nothing to undo.
-        untouched = not (any(moment.glob(".sluice-rewind/*/journal.json*")) and number > 2)
+        untouched = not (any(moment.glob(".headgate-rewind/*/journal.json*")) and number > 2)
         copy = link_tree(moment, scratch / f"finish-{number}")
         assert without_id(tree(done(copy, *words, "--apply")), words) == rewound, moment
         if untouched:

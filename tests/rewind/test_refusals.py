@@ -14,9 +14,9 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 from pyspark.sql import SparkSession
 
-from jobs.rewind.retention import Kept, lost_offsets
-from jobs.rewind.running import quiet_seconds
-from sandbox.kafka import Kafka
+from headgate.kafka.kafka import Kafka
+from headgate.rewind.retention import Kept, lost_offsets
+from headgate.rewind.running import quiet_seconds
 
 from .queries import EVENTS_PER_BATCH, Checkpoints
 from .tools import apply, refused, rewind, tree
@@ -44,7 +44,7 @@ def test_plan_changes_nothing(stateful: Path) -> None:
     plan = rewind(stateful, "--to-batch", 3)
     assert plan.code == 0
     assert tree(stateful) == before
-    assert not (stateful / ".sluice-rewind").exists()
+    assert not (stateful / ".headgate-rewind").exists()
 
 
 def test_plan_shows_what_goes_and_where_the_job_resumes(stateful: Path) -> None:
@@ -174,7 +174,7 @@ def test_schemas_of_later_batches_go_too(stateful: Path) -> None:
 
 def test_unfinished_rewind_comes_first(stateful: Path) -> None:
     apply(stateful, 3)
-    (journal,) = stateful.glob(".sluice-rewind/*/journal.json")
+    (journal,) = stateful.glob(".headgate-rewind/*/journal.json")
     journal.write_text(json.dumps({**json.loads(journal.read_text()), "phase": "applying"}))
     reason = refused(rewind(stateful, "--to-batch", 2, "--apply", "--job-is-stopped"))
     assert "a rewind to batch 3 was cut short; finish it with `--to-batch 3 --apply` or take it back" in reason
@@ -192,7 +192,7 @@ def test_rewinds_are_undone_newest_first(stateful: Path) -> None:
 
 
 def test_journal_cut_off_while_being_written_is_no_rewind(stateful: Path) -> None:
-    draft = stateful / ".sluice-rewind/0001-to-batch-3/journal.json.draft"
+    draft = stateful / ".headgate-rewind/0001-to-batch-3/journal.json.draft"
     draft.parent.mkdir(parents=True)
     draft.write_text('{"name": "00')
     assert "no such rewind" in refused(rewind(stateful, "--undo"))
@@ -258,7 +258,7 @@ class TestKafkaRetention:
         assert rewind(checkpoint, "--to-batch", 3, "--kafka", broker.address).code == 0
 
     def test_broker_that_does_not_answer(self, stateful: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("jobs.rewind.retention.ANSWER_SECONDS", 0.5)
+        monkeypatch.setattr("headgate.rewind.retention.ANSWER_SECONDS", 0.5)
         answer = rewind(stateful, "--to-batch", 3, "--kafka", "127.0.0.1:1")
         assert answer.code == 1
         assert "correct the address, or leave --kafka out" in answer.error
@@ -315,7 +315,7 @@ class TestDeltaSink:
 
 def test_local_rewind_loads_neither_pyspark_nor_kafka() -> None:
     program = (
-        "import sys, jobs.rewind.command; print({'pyspark', 'py4j', 'confluent_kafka', 'pyarrow'} & {*sys.modules})"
+        "import sys, headgate.rewind.command; print({'pyspark', 'py4j', 'confluent_kafka', 'pyarrow'} & {*sys.modules})"
     )
     root = Path(__file__).parent.parent.parent
     shown = subprocess.run([sys.executable, "-c", program], check=True, cwd=root, capture_output=True, text=True)

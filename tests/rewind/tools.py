@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from jobs.rewind.checkpoint import BACKUPS
-from jobs.rewind.command import add_arguments, run
+from headgate.rewind.checkpoint import BACKUPS
+from headgate.rewind.command import add_arguments, run
 
 
 class Answer(NamedTuple):

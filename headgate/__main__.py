@@ -1,0 +1,7 @@
+"""`python -m headgate` is the command `headgate`."""
+
+import sys
+
+from headgate.command.cli import main
+
+sys.exit(main())

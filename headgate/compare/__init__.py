@@ -1,0 +1,1 @@
+"""Expectations against what came: cells, frames, differences, silence."""

@@ -1,0 +1,1 @@
+"""The one place where a program meets its scenario."""

@@ -1,0 +1,224 @@
+"""Everything of PySpark, and of Python around it, that is replaced: the whole list, in one place.
+
+A replacement asks which program the calling code belongs to. Code of no program gets the original.
+"""
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import inspect
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import copy_context
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from delta.tables import DeltaTable, DeltaTableBuilder
+from pyspark import SparkContext
+from pyspark.cloudpickle import cloudpickle
+from pyspark.sql import SparkSession
+from pyspark.sql.classic.dataframe import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery, StreamingQueryManager
+
+from headgate.seam.current import current
+from headgate.seam.program import INSTALLED, Program
+from headgate.seam.readers import LedReader, LedStreamReader
+from headgate.seam.writers import LedStreamWriter, LedWriter
+
+Replacement = Callable[..., Any]
+
+
+@contextmanager
+def installed() -> Iterator[None]:
+    """While it is in force, programs of scenarios are led."""
+    undo = [_replace(owner, name, how) for owner, name, how in REPLACED]
+    finder = ProgramModules()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        for back in reversed(undo):
+            back()
+
+
+def _replace(owner: Any, name: str, how: Replacement) -> Callable[[], None]:
+    before = inspect.getattr_static(owner, name)
+    original = before.__func__ if isinstance(before, (classmethod, staticmethod)) else before
+    getter = original.fget if isinstance(original, property) else original
+
+    def led(*arguments: Any, **named: Any) -> Any:
+        program = current()
+        if program is None:
+            return getter(*arguments, **named)
+        return how(program, getter, *arguments, **named)
+
+    replaced: Any = led
+    if isinstance(before, property):
+        replaced = property(led)
+    elif isinstance(before, classmethod):
+        replaced = classmethod(led)
+    elif isinstance(before, staticmethod):
+        replaced = staticmethod(led)
+    setattr(owner, name, replaced)
+    return lambda: setattr(owner, name, before)
+
+
+# Sessions.
+
+
+def _get_or_create(program: Program, original: Any, builder: Any) -> SparkSession:  # noqa: ARG001
+    return program.session(builder._options)
+
+
+def _active_session(program: Program, original: Any, owner: Any) -> SparkSession:  # noqa: ARG001
+    return program.session()
+
+
+def _new_session(program: Program, original: Any, session: SparkSession) -> SparkSession:
+    made: SparkSession = original(session)
+    program.adopt(made)
+    return made
+
+
+def _make_session(
+    program: Program, original: Any, session: Any, context: Any, java: Any = None, *rest: Any, **named: Any
+) -> None:
+    """`SparkSession(context)`, as older programs write it."""
+    if java is None and "jsparkSession" not in named and program._session is not None:
+        java = program._session._jsparkSession
+    elif java is None and "jsparkSession" not in named:
+        java = program.world.spark.newSession()._jsparkSession
+    original(session, context, java, *rest, **named)
+
+
+def _stop_session(program: Program, original: Any, session: SparkSession) -> None:  # noqa: ARG001
+    program.end_queries()
+
+
+def _make_context(program: Program, original: Any, owner: Any, *arguments: Any, **named: Any) -> SparkContext:  # noqa: ARG001
+    return program.world.spark.sparkContext
+
+
+def _begin_context(program: Program, original: Any, context: SparkContext, *arguments: Any, **named: Any) -> None:  # noqa: ARG001
+    """`SparkContext(...)` is the run's context under another handle."""
+    context.__dict__ = program.world.spark.sparkContext.__dict__
+
+
+def _sql(program: Program, original: Any, session: SparkSession, sqlQuery: str, *rest: Any, **named: Any) -> Any:  # noqa: N803
+    return original(session, program.world.sql(sqlQuery), *rest, **named)
+
+
+def _table(program: Program, original: Any, session: SparkSession, tableName: str) -> Any:  # noqa: N803
+    return original(session, program.world.sql(tableName))
+
+
+# Places that are named elsewhere than in readers and writers.
+
+
+def _by_first_path(program: Program, original: Any, owner: Any, path: str, *rest: Any, **named: Any) -> Any:
+    return original(owner, program.world.place(path), *rest, **named)
+
+
+def _by_path_after_session(
+    program: Program, original: Any, owner: Any, spark: Any, path: str, *rest: Any, **named: Any
+) -> Any:
+    return original(owner, spark, program.world.place(path), *rest, **named)
+
+
+def _by_identifier(program: Program, original: Any, owner: Any, spark: Any, identifier: str, *rest: Any) -> Any:
+    return original(owner, spark, program.world.sql(identifier), *rest)
+
+
+# Queries and threads.
+
+
+def _await(program: Program, original: Any, *arguments: Any, **named: Any) -> Any:
+    program.awaits.set()
+    return original(*arguments, **named)
+
+
+def _add_listener(program: Program, original: Any, manager: Any, listener: Any) -> None:
+    original(manager, program.in_program(listener))
+
+
+def _start_thread(program: Program, original: Any, thread: threading.Thread) -> None:  # noqa: ARG001
+    """A thread that a program starts belongs to it."""
+    context, run = copy_context(), thread.run
+    thread.run = lambda: context.run(run)  # type: ignore[method-assign]
+    original(thread)
+
+
+def _handle_signal(program: Program, original: Any, number: int, handler: Any) -> Any:  # noqa: ARG001
+    before = program.handlers.get(number, signal.SIG_DFL)
+    program.handlers[number] = handler
+    return before
+
+
+def _pickled_by_value(module: ModuleType) -> bool:
+    """Modules of a program go to Spark's workers with the functions that need them."""
+    file = getattr(module, "__file__", None)
+    is_installed = file is None or bool(set(Path(file).parts) & set(INSTALLED))
+    program = current()
+    return not is_installed and program is not None and program.is_own_file(str(file))
+
+
+def _is_by_value(program: Program, original: Any, module: ModuleType) -> bool:  # noqa: ARG001
+    return _pickled_by_value(module) or bool(original(module))
+
+
+class ProgramModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds what a program imports late, when its folder has left the path."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:  # noqa: ARG002
+        program = current()
+        if program is None:
+            return None
+        if name in program.modules:
+            return importlib.machinery.ModuleSpec(name, self)
+        if path is None:
+            return importlib.machinery.PathFinder.find_spec(name, [str(program.declared.script.parent)])
+        return None
+
+    def create_module(self, spec: Any) -> ModuleType:
+        program = current()
+        assert program is not None
+        return program.modules[spec.name]
+
+    def exec_module(self, module: ModuleType) -> None:
+        """It was run when the program started."""
+
+
+REPLACED: list[tuple[Any, str, Replacement]] = [
+    (SparkSession.Builder, "getOrCreate", _get_or_create),
+    (SparkSession, "getActiveSession", _active_session),
+    (SparkSession, "__init__", _make_session),
+    (SparkSession, "newSession", _new_session),
+    (SparkSession, "stop", _stop_session),
+    (SparkSession, "sql", _sql),
+    (SparkSession, "table", _table),
+    (SparkSession, "read", lambda program, _, session: LedReader(session, program)),
+    (SparkSession, "readStream", lambda program, _, session: LedStreamReader(session, program)),
+    (DataFrame, "write", lambda program, _, frame: LedWriter(frame, program)),
+    (DataFrame, "writeStream", lambda program, _, frame: LedStreamWriter(frame, program)),
+    (SparkContext, "__init__", _begin_context),
+    (SparkContext, "getOrCreate", _make_context),
+    (SparkContext, "stop", _stop_session),
+    (SparkContext, "textFile", _by_first_path),
+    (SparkContext, "wholeTextFiles", _by_first_path),
+    (SparkContext, "setCheckpointDir", _by_first_path),
+    (DeltaTable, "forPath", _by_path_after_session),
+    (DeltaTable, "isDeltaTable", _by_path_after_session),
+    (DeltaTable, "convertToDelta", _by_identifier),
+    (DeltaTableBuilder, "location", _by_first_path),
+    (StreamingQuery, "awaitTermination", _await),
+    (StreamingQueryManager, "awaitAnyTermination", _await),
+    (StreamingQueryManager, "addListener", _add_listener),
+    (threading.Thread, "start", _start_thread),
+    (signal, "signal", _handle_signal),
+    (cloudpickle, "_is_registered_pickle_by_value", _is_by_value),
+]

@@ -1,0 +1,318 @@
+"""A program under test, running in a thread of its own as production runs it."""
+
+import ctypes
+import importlib
+import io
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming import StreamingQueryListener
+
+from headgate.project import Declared
+from headgate.seam.current import BATCH_OUTPUT, PROGRAM, current
+from headgate.seam.session import apply_settings, program_session
+from headgate.seam.sinks import LedQuery
+from headgate.seam.world import World
+from headgate.spark.progress import BatchProgress
+
+LOOK_SECONDS = 0.02
+# A program that has a query, and starts no other for so long, has got where it wants to be.
+QUIET_SECONDS = 1.5
+END_SECONDS = 10.0
+INSTALLED = ("site-packages", "dist-packages")
+
+
+class Closing(SystemExit):
+    """Ends a program that starts a query while it is being stopped."""
+
+
+class Program:
+    """One start of a declared program."""
+
+    def __init__(self, declared: Declared, world: World, words: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.declared = declared
+        self.name = declared.name
+        self.world = world
+        self.words = list(words)
+        self.environment = dict(environment)
+        self.queries: list[LedQuery] = []
+        self.output = io.StringIO()
+        self.topics_written: set[str] = set()
+        self.topics_by_column = False
+        self.tables_written: set[str] = set()
+        self.handlers: dict[int, Any] = {}
+        self.modules: dict[str, ModuleType] = {}
+        self.exit_code: int | None = None
+        self.error: BaseException | None = None
+        self.reports: dict[int, list[BatchProgress]] = {}
+        self.ended = threading.Event()
+        self.awaits = threading.Event()
+        self._session: SparkSession | None = None
+        self._closing = False
+        self._started_last = time.monotonic()
+        self._thread = threading.Thread(target=self._run, name=f"program {self.name}", daemon=True)
+
+    # Its life.
+
+    def start(self, seconds: float, *, to_its_end: bool = False) -> bool:
+        """Start it and wait until it has got there: it waits for its queries, or has ended. Tells whether it did."""
+        with _surroundings(self):
+            self._thread.start()
+            deadline = time.monotonic() + seconds
+            while time.monotonic() < deadline:
+                if self.ended.wait(LOOK_SECONDS) or (not to_its_end and self._has_got_there()):
+                    return True
+        return False
+
+    def stop(self, stop_queries: Callable[[], None]) -> None:
+        """End its queries, then the program itself, the way that it provides for."""
+        self._closing = True
+        stop_queries()
+        for end in (lambda: None, lambda: self._signal(signal.SIGTERM), lambda: self._signal(signal.SIGINT)):
+            end()
+            if self.ended.wait(END_SECONDS if end is not None else 0):
+                return
+        self._interrupt()
+        self.ended.wait(END_SECONDS)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it runs."""
+        return not self.ended.is_set()
+
+    @property
+    def last_print(self) -> str:
+        """What it printed last."""
+        lines = [line for line in self.output.getvalue().splitlines() if line.strip()]
+        return lines[-1] if lines else "nothing"
+
+    def where(self) -> str:
+        """File and line of the program that runs now, or at which it was left."""
+        frames: list[traceback.FrameSummary] = []
+        if self.error is not None:
+            frames = list(traceback.extract_tb(self.error.__traceback__))
+        elif self._thread.ident in sys._current_frames():
+            frames = list(traceback.extract_stack(sys._current_frames()[self._thread.ident]))  # type: ignore[index]
+        own = [frame for frame in frames if self.is_own_file(frame.filename)]
+        if not own:
+            return str(self.declared.script)
+        return f"{own[-1].filename}:{own[-1].lineno}"
+
+    def is_own_file(self, file: str) -> bool:
+        """Whether the file is the program's, and not of an installed package or of the gate."""
+        path = Path(file)
+        homes = (self.declared.script.parent, self.declared.project)
+        gate = Path(__file__).parents[1]
+        return any(path.is_relative_to(home) for home in homes) and not (
+            set(path.parts) & set(INSTALLED) or path.is_relative_to(gate)
+        )
+
+    def _run(self) -> None:
+        PROGRAM.set(self)
+        try:
+            self.exit_code = _exit_code(self._play())
+        except SystemExit as end:
+            self.exit_code = _exit_code(end.code)
+            if isinstance(end.code, str):
+                print(end.code, file=sys.stderr)
+        except BaseException as error:
+            self.error = error
+            self.exit_code = 1
+        finally:
+            self.ended.set()
+
+    def _play(self) -> object:
+        script = self.declared.script
+        if self.declared.is_entry_point:
+            module, _, function = self.declared.run.partition(":")
+            entry: Any = importlib.import_module(module)
+            for part in function.split("."):
+                entry = getattr(entry, part)
+            return entry()
+        main = sys.modules["__main__"]
+        exec(compile(script.read_bytes(), str(script), "exec"), main.__dict__)
+        return 0
+
+    def _has_got_there(self) -> bool:
+        if not self.queries:
+            return False
+        return self.awaits.is_set() or time.monotonic() - self._started_last > QUIET_SECONDS
+
+    def _signal(self, number: int) -> None:
+        handler = self.handlers.get(number)
+        if callable(handler):
+            PROGRAM_thread = threading.Thread(target=self._handle, args=[handler, number], daemon=True)  # noqa: N806
+            PROGRAM_thread.start()
+            PROGRAM_thread.join(END_SECONDS)
+
+    def _handle(self, handler: Any, number: int) -> None:
+        PROGRAM.set(self)
+        try:
+            handler(number, None)
+        except BaseException:
+            self._interrupt()
+
+    def _interrupt(self) -> None:
+        """What Ctrl-C would do, in the program's own thread."""
+        if self._thread.ident is not None:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                ctypes.c_ulong(self._thread.ident), ctypes.py_object(KeyboardInterrupt)
+            )
+
+    # What the seam asks of it.
+
+    def session(self, settings: Mapping[str, object] | None = None) -> SparkSession:
+        """Its session, made at the first call; later settings are added."""
+        if self._session is None:
+            self._session = program_session(self.world, {**self.declared.settings, **(settings or {})})
+        elif settings:
+            apply_settings(self._session, settings)
+        SparkSession._get_j_spark_session_class(self._session._jvm).setActiveSession(self._session._jsparkSession)
+        return self._session
+
+    def adopt(self, session: SparkSession) -> None:
+        """Take a session that the program has made itself as one of its own."""
+        apply_settings(session, self.world.settings)
+
+    def end_queries(self) -> None:
+        """What `spark.stop()` does to a program's queries."""
+        for led in self.queries:
+            if led.query is not None and led.query.isActive:
+                led.query.stop()
+
+    def new_query(self, name: str | None, sink: str, checkpoint: str) -> LedQuery:
+        """A query that is about to start."""
+        self._started_last = time.monotonic()
+        self.awaits.clear()
+        return LedQuery(len(self.queries) + 1, name, sink, checkpoint)
+
+    def refuse_if_closing(self) -> None:
+        """A program that is being stopped starts nothing more."""
+        if self._closing:
+            raise Closing(0)
+
+    def note_topic(self, real_name: str) -> None:
+        """The program writes to this topic."""
+        plain = self.world.plain_topic(real_name)
+        self.topics_written.add(plain)
+        self.world.make_topic(plain)
+
+    def note_written(self, source: str, place: str | None) -> None:
+        """The program writes a table to this place."""
+        if source == "delta" and place is not None:
+            self.tables_written.add(place)
+
+    def in_program(self, listener: StreamingQueryListener) -> StreamingQueryListener:
+        """A listener whose methods run as part of the program, though Spark calls them from elsewhere."""
+        for method in ("onQueryStarted", "onQueryProgress", "onQueryIdle", "onQueryTerminated"):
+            if hasattr(listener, method):
+                setattr(listener, method, self._bound(getattr(listener, method)))
+        return listener
+
+    def _bound(self, function: Any) -> Any:
+        def run(*arguments: Any) -> Any:
+            token = PROGRAM.set(self)
+            try:
+                return function(*arguments)
+            finally:
+                PROGRAM.reset(token)
+
+        return run
+
+
+def _exit_code(code: object) -> int:
+    if code is None:
+        return 0
+    return code if isinstance(code, int) else 1
+
+
+@contextmanager
+def _surroundings(program: Program) -> Iterator[None]:
+    """What a program finds when it starts: its words, its folder on the path, its environment, no foreign modules."""
+    script = program.declared.script
+    home = str(program.declared.project if program.declared.is_entry_point else script.parent)
+    before = {name: module for name, module in sys.modules.items() if _is_of(program, module)}
+    argv, path, main, environment = sys.argv, list(sys.path), sys.modules["__main__"], dict(os.environ)
+    for name in before:
+        del sys.modules[name]
+    sys.argv = [str(script), *program.words]
+    sys.path.insert(0, home)
+    if (program.declared.project / "src").is_dir():
+        sys.path.insert(1, str(program.declared.project / "src"))
+    os.environ.update(program.environment)
+    if not program.declared.is_entry_point:
+        own_main = ModuleType("__main__")
+        own_main.__dict__.update(__file__=str(script), __builtins__=__builtins__)
+        sys.modules["__main__"] = own_main
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        program.modules = {name: module for name, module in sys.modules.items() if _is_of(program, module)}
+        for name in program.modules:
+            del sys.modules[name]
+        sys.modules.update(before)
+        sys.modules["__main__"] = main
+        sys.argv, sys.path[:] = argv, path
+        for key in os.environ.keys() - environment.keys():
+            del os.environ[key]
+        os.environ.update(environment)
+
+
+def _is_of(program: Program, module: ModuleType) -> bool:
+    name = getattr(module, "__name__", "")
+    file = getattr(module, "__file__", None)
+    if name == "__main__" or file is None or name.split(".")[0] in ("headgate", "conftest"):
+        return False
+    if program.declared.is_entry_point and name.split(".")[0] != program.declared.run.split(":")[0].split(".")[0]:
+        return False
+    folder = program.declared.project if program.declared.is_entry_point else program.declared.script.parent
+    return program.is_own_file(file) and Path(file).is_relative_to(folder) and "test" not in Path(file).name
+
+
+class ProgramStream:
+    """Standard output or error: a program's own, or what was there before."""
+
+    def __init__(self, outside: Any) -> None:
+        self._outside = outside
+
+    def write(self, text: str) -> int:
+        """Keep the text with the program that prints it."""
+        program = current()
+        if program is None:
+            return int(self._outside.write(text))
+        batch = BATCH_OUTPUT.get()
+        if batch is not None:
+            batch.write(text)
+        return program.output.write(text)
+
+    def isatty(self) -> bool:
+        """A program's output is kept, not shown."""
+        return False if current() is not None else bool(self._outside.isatty())
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._outside, name)
+
+
+@contextmanager
+def kept_output() -> Iterator[None]:
+    """While it is in force, what programs print is kept with them."""
+    out, err = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = ProgramStream(out), ProgramStream(err)  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        if isinstance(sys.stdout, ProgramStream):
+            sys.stdout = out
+        if isinstance(sys.stderr, ProgramStream):
+            sys.stderr = err

@@ -1,0 +1,121 @@
+"""A query of a program: every batch that passes its sink is kept, and one can be made to fail."""
+
+import io
+import shutil
+import threading
+from collections.abc import Callable
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming import StreamingQuery
+
+from headgate.seam.current import BATCH_OUTPUT
+
+RULE = "-" * 43
+Sink = Callable[[DataFrame, int], Any]
+
+
+class SinkBroke(Exception):
+    """Stands for whatever can go wrong around a sink."""
+
+
+@dataclass
+class SeenBatch:
+    """A batch as it reached the sink."""
+
+    number: int
+    rows: pa.Table
+    printed: str = ""
+    mentioned: bool = False
+
+
+@dataclass
+class LedQuery:
+    """One query of one start of a program."""
+
+    order: int
+    name: str | None
+    sink: str
+    checkpoint: str
+    query: StreamingQuery = None
+    seen: list[SeenBatch] = field(default_factory=list)
+    breaks_in: int | None = None
+    breaks_after: int | None = None
+
+    def recorder(self, sink: Sink) -> Sink:
+        """Keeps each batch, then hands it to the sink, in which the seam holds."""
+        context = copy_context()
+        one_at_a_time = threading.Lock()
+
+        def record(frame: DataFrame, number: int) -> None:
+            # A context can be entered by one thread at a time.
+            with one_at_a_time:
+                context.run(self._record, sink, frame, number)
+
+        return record
+
+    def _record(self, sink: Sink, frame: DataFrame, number: int) -> None:
+        # Kept once: what the program does with it must not make Spark process the batch again.
+        frame.persist()
+        printed = io.StringIO()
+        token = BATCH_OUTPUT.set(printed)
+        try:
+            rows = frame.toArrow()
+            if self.breaks_in == number:
+                self.breaks_in = None
+                raise SinkBroke(f"the printer broke in the middle of batch {number}")
+            batch = SeenBatch(number, rows)
+            sink(frame, number)
+            batch.printed = printed.getvalue()
+            self.seen.append(batch)
+            if self.breaks_after == number:
+                self.breaks_after = None
+                raise SinkBroke(f"the printer broke after batch {number}")
+        finally:
+            BATCH_OUTPUT.reset(token)
+            frame.unpersist()
+
+    def memory_view(self, name: str, mode: str) -> Sink:
+        """A sink whose rows can be asked for by SQL, as those of Spark's memory sink."""
+        kept: list[pa.Table] = []
+
+        def keep(frame: DataFrame, number: int) -> None:  # noqa: ARG001
+            if mode == "complete":
+                kept.clear()
+            kept.append(frame.toArrow())
+            frame.sparkSession.createDataFrame(pa.concat_tables(kept)).createOrReplaceTempView(name)
+
+        return keep
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether its batches are seen on their way."""
+        return self.sink in ("console", "memory", "noop", "foreachbatch")
+
+    def break_after(self, number: int) -> None:
+        """Let the batch fail when its sink is done and Spark has not yet noted so."""
+        if self.is_recorded:
+            self.breaks_after = number
+        else:
+            self._obstacle(number).mkdir(parents=True)
+
+    def clear_way(self) -> None:
+        """Take away what a batch was made to stumble over."""
+        commits = Path(self.checkpoint) / "commits"
+        for entry in commits.iterdir() if commits.is_dir() else ():
+            if entry.is_dir():
+                shutil.rmtree(entry)
+
+    def _obstacle(self, number: int) -> Path:
+        return Path(self.checkpoint) / "commits" / str(number)
+
+
+def console_text(frame: DataFrame, number: int, rows: int, width: int) -> str:
+    """The batch as Spark's console sink prints it."""
+    # DataFrame.show() has no way to give the text back.
+    table = frame.sparkSession.createDataFrame(frame.toArrow())._jdf.showString(rows, width, False)
+    return f"{RULE}\nBatch: {number}\n{RULE}\n{table}"

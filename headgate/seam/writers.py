@@ -1,0 +1,246 @@
+"""Writers that lead to the scenario: batch writers here, streaming ones with their sinks."""
+
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, DataFrameWriter
+from pyspark.sql import functions as F
+from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
+
+from headgate.seam.options import led_option
+from headgate.seam.program import Program
+from headgate.seam.sinks import LedQuery, console_text
+
+RECORDED = ("console", "memory", "noop")
+BY_PATH = ("json", "parquet", "csv", "text", "orc")
+
+
+def own_topics(program: Program, frame: DataFrame) -> DataFrame:
+    """The rows with this scenario's topics in the column that says where they go."""
+    if "topic" not in frame.columns:
+        return frame
+    program.topics_by_column = True
+    suffix = f"-{program.world.suffix}"
+    topic: Column = F.col("topic").cast("string")
+    return frame.withColumn("topic", F.when(topic.endswith(suffix), topic).otherwise(F.concat(topic, F.lit(suffix))))
+
+
+class LedWriter(DataFrameWriter):  # type: ignore[misc]
+    """`frame.write` in a program."""
+
+    def __init__(self, frame: DataFrame, program: Program) -> None:
+        super().__init__(frame)
+        self._program = program
+        self._source = ""
+        self._given: dict[str, Any] = {}
+
+    def format(self, source: str) -> "LedWriter":
+        self._source = source.lower()
+        super().format(source)
+        return self
+
+    def option(self, key: str, value: Any) -> "LedWriter":
+        led = led_option(self._program.world, key, value)
+        if led is not None:
+            self._given[key.lower()] = led
+            super().option(key, led)
+        return self
+
+    def options(self, **options: Any) -> "LedWriter":
+        for key, value in options.items():
+            self.option(key, value)
+        return self
+
+    def save(
+        self,
+        path: str | None = None,
+        format: str | None = None,
+        mode: str | None = None,
+        partitionBy: Any = None,
+        **options: Any,  # noqa: A002, N803
+    ) -> None:
+        if format is not None:
+            self.format(format)
+        self.options(**options)
+        place = None if path is None else self._program.world.place(path)
+        if self._source == "kafka":
+            self._save_to_kafka(mode)
+            return
+        self._program.note_written(self._source, place or self._given.get("path"))
+        super().save(place, None, mode, partitionBy)
+
+    def _save_to_kafka(self, mode: str | None) -> None:
+        frame = self._df
+        if "topic" in self._given:
+            self._program.note_topic(self._given["topic"])
+        else:
+            frame = own_topics(self._program, frame)
+        plain = DataFrameWriter(frame).format("kafka").options(**self._given)
+        (plain.mode(mode) if mode else plain).save()
+
+    def saveAsTable(self, name: str, *arguments: Any, **options: Any) -> None:  # noqa: N802
+        self._program.tables_written.add(name)
+        super().saveAsTable(name, *arguments, **options)
+
+    def insertInto(self, tableName: str, overwrite: bool | None = None) -> None:  # noqa: N802, N803
+        self._program.tables_written.add(tableName)
+        super().insertInto(tableName, overwrite)
+
+
+def _save_by_path(name: str) -> Any:
+    def save(self: LedWriter, path: str, *arguments: Any, **options: Any) -> None:
+        place = self._program.world.place(path)
+        self._program.note_written(name, place)
+        getattr(DataFrameWriter, name)(self, place, *arguments, **options)
+
+    save.__name__ = name
+    return save
+
+
+for _name in BY_PATH:
+    setattr(LedWriter, _name, _save_by_path(_name))
+
+
+class LedStreamWriter(DataStreamWriter):  # type: ignore[misc]
+    """`frame.writeStream` in a program: what is said of the query is kept until it starts."""
+
+    def __init__(self, frame: DataFrame, program: Program) -> None:
+        super().__init__(frame)
+        self._program = program
+        self._source = ""
+        self._mode = "append"
+        self._name: str | None = None
+        self._given: dict[str, Any] = {}
+        self._function: Any = None
+        self._calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
+
+    def format(self, source: str) -> "LedStreamWriter":
+        self._source = source.lower()
+        return self
+
+    def option(self, key: str, value: Any) -> "LedStreamWriter":
+        led = led_option(self._program.world, key, value)
+        if led is not None:
+            self._given[key.lower()] = led
+        return self
+
+    def options(self, **options: Any) -> "LedStreamWriter":
+        for key, value in options.items():
+            self.option(key, value)
+        return self
+
+    def outputMode(self, outputMode: str) -> "LedStreamWriter":  # noqa: N802, N803
+        self._mode = outputMode.lower()
+        return self._later("outputMode", outputMode)
+
+    def queryName(self, queryName: str) -> "LedStreamWriter":  # noqa: N802, N803
+        self._name = queryName
+        return self._later("queryName", queryName)
+
+    def partitionBy(self, *columns: Any) -> "LedStreamWriter":  # noqa: N802
+        return self._later("partitionBy", *columns)
+
+    def clusterBy(self, *columns: Any) -> "LedStreamWriter":  # noqa: N802
+        return self._later("clusterBy", *columns)
+
+    def trigger(self, **how: Any) -> "LedStreamWriter":
+        return self._later("trigger", **how)
+
+    def foreach(self, f: Any) -> "LedStreamWriter":
+        self._source = "foreach"
+        return self._later("foreach", f)
+
+    def foreachBatch(self, func: Any) -> "LedStreamWriter":  # noqa: N802
+        self._source = "foreachbatch"
+        self._function = func
+        return self
+
+    def start(
+        self,
+        path: str | None = None,
+        format: str | None = None,
+        outputMode: str | None = None,
+        partitionBy: Any = None,
+        queryName: str | None = None,
+        **options: Any,  # noqa: A002, N803
+    ) -> StreamingQuery:
+        if format is not None:
+            self.format(format)
+        self._say_more(outputMode, partitionBy, queryName, options)
+        if path is not None:
+            self.option("path", path)
+        return self._start(lambda writer: writer.start())
+
+    def toTable(  # noqa: N802
+        self,
+        tableName: str,
+        format: str | None = None,
+        outputMode: str | None = None,
+        partitionBy: Any = None,
+        queryName: str | None = None,
+        **options: Any,  # noqa: A002, N803
+    ) -> StreamingQuery:
+        if format is not None:
+            self.format(format)
+        self._say_more(outputMode, partitionBy, queryName, options)
+        self._program.tables_written.add(tableName)
+        self._source = self._source or "table"
+        return self._start(lambda writer: writer.toTable(tableName))
+
+    def _say_more(self, mode: str | None, columns: Any, name: str | None, options: dict[str, Any]) -> None:
+        if mode is not None:
+            self.outputMode(mode)
+        if columns is not None:
+            self.partitionBy(*([columns] if isinstance(columns, str) else columns))
+        if name is not None:
+            self.queryName(name)
+        self.options(**options)
+
+    def _later(self, method: str, *arguments: Any, **named: Any) -> "LedStreamWriter":
+        self._calls.append((method, arguments, named))
+        return self
+
+    def _start(self, begin: Any) -> StreamingQuery:
+        self._program.refuse_if_closing()
+        led = self._program.new_query(self._name, self._source, self._checkpoint())
+        frame = self._df
+        if self._source == "kafka":
+            if "topic" in self._given:
+                self._program.note_topic(self._given["topic"])
+            else:
+                frame = own_topics(self._program, frame)
+        self._program.note_written(self._source, self._given.get("path"))
+        writer = DataStreamWriter(frame)
+        for method, arguments, named in self._calls:
+            writer = getattr(writer, method)(*arguments, **named)
+        writer = writer.option("checkpointLocation", led.checkpoint)
+        if self._source in RECORDED:
+            writer = writer.foreachBatch(led.recorder(self._sink(led)))
+        elif self._source == "foreachbatch":
+            writer = writer.foreachBatch(led.recorder(self._function))
+        else:
+            given = {key: value for key, value in self._given.items() if key != "checkpointlocation"}
+            writer = (writer.format(self._source) if self._source not in ("", "table", "foreach") else writer).options(
+                **given
+            )
+        led.query = begin(writer)
+        self._program.queries.append(led)
+        return led.query
+
+    def _sink(self, led: LedQuery) -> Any:
+        if self._source == "memory" and self._name:
+            return led.memory_view(self._name, self._mode)
+        if self._source == "console":
+            rows = int(self._given.get("numrows", 20))
+            truncate = str(self._given.get("truncate", "true")).lower()
+            width = 20 if truncate == "true" else 0 if truncate == "false" else int(truncate)
+            return lambda frame, number: print(console_text(frame, number, rows, width))
+        return lambda frame, number: None  # noqa: ARG005
+
+    def _checkpoint(self) -> str:
+        if "checkpointlocation" in self._given:
+            return str(self._given["checkpointlocation"])
+        shared = self._df.sparkSession.conf.get("spark.sql.streaming.checkpointLocation", None)
+        name = self._name or f"query-{len(self._program.queries) + 1}"
+        if shared:
+            return f"{self._program.world.place(shared)}/{name}"
+        return str(self._program.world.folder / "checkpoints" / self._program.name.replace(" ", "-") / name)

@@ -1,0 +1,1 @@
+"""Spark for a run: its jars, its session, its queries, a cluster of one machine."""

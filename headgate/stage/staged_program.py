@@ -1,0 +1,137 @@
+"""A program on stage: its starts, every batch that was seen of it, and what was said of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from headgate.errors import FeatureMistake
+from headgate.project import Declared
+from headgate.seam.program import Program
+from headgate.seam.sinks import LedQuery, SeenBatch
+from headgate.spark.progress import BatchProgress
+from headgate.spark.queries import Failure, RunningJob
+
+ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5}
+
+
+@dataclass
+class StagedProgram:
+    """One program of a scenario, over all its starts."""
+
+    declared: Declared
+    make: Callable[[list[str]], Program]
+    words: list[str] = field(default_factory=list)
+    program: Program | None = None
+    earlier_programs: list[Program] = field(default_factory=list)
+    drops_mentioned: int = 0
+    failure_mentioned: bool = False
+    breaks_later: list[tuple[str, int]] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """The program's name as a sentence says it."""
+        return self.declared.name
+
+    def start(self, seconds: float, *, to_its_end: bool = False) -> bool:
+        """Start it, or start it again from its checkpoints; tells whether it got there in time."""
+        self.failure_mentioned = False
+        if self.program is not None:
+            self.stop()
+        self.program = self.make(self.words)
+        return self.program.start(seconds, to_its_end=to_its_end)
+
+    def stop(self) -> None:
+        """Stop it after the batch in hand, keeping what it has reported."""
+        if self.program is None:
+            return
+        program, self.program = self.program, None
+        program.reports = self._reports(program)
+        program.stop(lambda: self.queries_of(program).stop())
+        program.reports = max(program.reports, self._reports(program), key=lambda kept: sum(map(len, kept.values())))
+        for led in program.queries:
+            led.clear_way()
+        self.earlier_programs.append(program)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has queries and all of them run."""
+        program = self.program
+        return program is not None and bool(program.queries) and self.queries_of(program).is_active
+
+    def queries_of(self, program: Program) -> RunningJob:
+        """The queries of one start, watched as one."""
+        return RunningJob(self.name, [led.query for led in program.queries])
+
+    def starts(self) -> list[Program]:
+        """Every start so far."""
+        return [*self.earlier_programs, *([self.program] if self.program else [])]
+
+    def query(self, which: str | None = None) -> LedQuery:
+        """The query that a sentence means, of the latest start: by its name, its order, or the first."""
+        latest = self.starts()[-1] if self.starts() else None
+        queries = latest.queries if latest else []
+        if not queries:
+            raise FeatureMistake(f"the {self.name} has started no query")
+        if which is None:
+            return queries[0]
+        for led in queries:
+            if which == led.name or ORDINALS.get(which) == led.order:
+                return led
+        names = ", ".join(led.name or f"number {led.order}" for led in queries)
+        raise FeatureMistake(f"the {self.name} has no query '{which}'; it has: {names}")
+
+    def seen(self, which: str | None = None) -> list[SeenBatch]:
+        """The batches of a query that were seen, over all starts."""
+        order = self.query(which).order if which else 1
+        return [batch for start in self.starts() for led in start.queries if led.order == order for batch in led.seen]
+
+    def all_seen(self) -> list[tuple[str | None, SeenBatch]]:
+        """The batches of all queries; the first query needs no name."""
+        return [
+            (None if led.order == 1 else led.name or f"number {led.order}", batch)
+            for start in self.starts()
+            for led in start.queries
+            for batch in led.seen
+        ]
+
+    def batch(self, number: int, which: str | None = None) -> SeenBatch | None:
+        """The latest showing of a batch."""
+        return next((batch for batch in reversed(self.seen(which)) if batch.number == number), None)
+
+    def progress(self, which: str | None = None) -> list[BatchProgress]:
+        """What a query reported of its batches, over all starts."""
+        order = self.query(which).order if which else 1
+        kept = [report for start in self.earlier_programs for report in start.reports.get(order, [])]
+        return kept + (self._reports(self.program).get(order, []) if self.program else [])
+
+    def all_progress(self) -> list[BatchProgress]:
+        """The same of all queries."""
+        now = self._reports(self.program) if self.program else {}
+        kept = [start.reports for start in self.earlier_programs]
+        return [report for reports in [*kept, now] for each in reports.values() for report in each]
+
+    def failure(self) -> Failure | str | None:
+        """Why a query, or the program itself, has failed."""
+        program = self.program
+        if program is None:
+            return None
+        failed = self.queries_of(program).failure() if program.queries else None
+        if failed is not None:
+            return failed
+        if program.error is not None:
+            return (
+                f"{self.name} failed at {program.where()}: [{type(program.error).__name__}] {program.error}; "
+                f"it printed last: {program.last_print}"
+            )
+        return None
+
+    def rows_dropped(self) -> int:
+        """How many rows watermarks have dropped so far."""
+        return sum(each.rows_dropped for each in self.all_progress())
+
+    def checkpoint(self, which: str | None = None) -> Path:
+        """Where a query keeps its progress."""
+        return Path(self.query(which).checkpoint.removeprefix("file://").removeprefix("file:"))
+
+    def _reports(self, program: Program) -> dict[int, list[BatchProgress]]:
+        return {led.order: RunningJob(self.name, [led.query]).batches() for led in program.queries}

@@ -1,0 +1,1 @@
+"""Telling people: the account of a failure, narration, the page of sentences."""

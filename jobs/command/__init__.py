@@ -1,0 +1,1 @@
+"""Running a job as a command: words, signals, progress, exit codes."""

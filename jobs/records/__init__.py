@@ -1,0 +1,1 @@
+"""Reading records from Kafka, judging them, writing what came of them."""

@@ -1,0 +1,1 @@
+"""What the walkthroughs know of visits: their formats, windows and counts."""
