@@ -59,10 +59,15 @@ class Declared:
 def find_project(start: Path) -> Path:
     """The nearest folder, from here upward, whose pyproject.toml declares jobs; or else where we are."""
     for folder in (start, *start.parents):
-        file = folder / "pyproject.toml"
-        if file.is_file() and "headgate" in _tools(file):
+        if is_project(folder):
             return folder
     return start
+
+
+def is_project(folder: Path) -> bool:
+    """Whether the folder's pyproject.toml has a table for us."""
+    file = folder / "pyproject.toml"
+    return file.is_file() and "headgate" in _tools(file)
 
 
 def declared_jobs(project: Path) -> dict[str, Declared]:

@@ -5,7 +5,6 @@ from datetime import datetime
 from itertools import pairwise
 
 import pyarrow as pa
-from pytest_bdd import parsers, then
 
 from headgate.compare.checks import check_equal, fail
 from headgate.compare.frames import expected_table
@@ -14,25 +13,27 @@ from headgate.errors import StepFailure
 from headgate.seam.sinks import SeenBatch
 from headgate.spark.progress import BatchProgress
 from headgate.stage.stage import Stage
-from headgate.stage.staged_program import StagedProgram
+from headgate.stage.staged_program import StagedQuery
+
+from .sentences import then
 
 
-@then(parsers.parse("batch {number:d} is:"))
+@then("batch {number:d} is:")
 def batch_is(stage: Stage, number: int) -> None:
     """The batch has just these rows, in any order; every column is mentioned."""
-    _check_rows(stage, stage.staged(), number)
+    _check_rows(stage, stage.query(), number)
 
 
-@then(parsers.parse("batch {number:d} of the {job} is:"))
+@then("batch {number:d} of the {job} is:")
 def batch_of_job_is(stage: Stage, number: int, job: str) -> None:
     """The same, where several jobs run."""
-    _check_rows(stage, stage.staged(job), number)
+    _check_rows(stage, stage.query(job), number)
 
 
-@then(parsers.parse("batch {number:d} has {count:d} rows"))
+@then("batch {number:d} has {count:d} rows")
 def batch_has_rows(stage: Stage, number: int, count: int) -> None:
     """How many rows the batch has, where a later step says which."""
-    rows = _seen(stage, stage.staged(), number).rows.num_rows
+    rows = _seen(stage, stage.query(), number).rows.num_rows
     if rows != count:
         fail(stage, f"batch {number} has {rows} rows, and the feature says {count}")
 
@@ -41,8 +42,8 @@ def batch_has_rows(stage: Stage, number: int, count: int) -> None:
 def every_line_names_partition(stage: Stage) -> None:
     """What is printed: a heading for each batch, then a line for each visit that begins with its Kafka partition."""
     stage.settle()
-    staged = stage.staged()
-    for batch in staged.seen():
+    query = stage.query()
+    for batch in query.seen():
         heading, *lines = batch.printed.splitlines()
         partitions = [f"Partition[{number}]" for number in sorted(batch.rows.column("partition").to_pylist())]
         if heading != "✍️ Printing visits" or len(lines) != len(partitions):
@@ -52,79 +53,79 @@ def every_line_names_partition(stage: Stage) -> None:
                 fail(stage, f"batch {batch.number} has the line: {line}")
 
 
-@then(parsers.parse("batch {number:d} is empty"))
+@then("batch {number:d} is empty")
 def batch_is_empty(stage: Stage, number: int) -> None:
     """The batch has run and has no rows."""
-    _check_empty(stage, stage.staged(), number)
+    _check_empty(stage, stage.query(), number)
 
 
-@then(parsers.parse("batch {number:d} is empty, the watermark having moved to {time}"))
+@then("batch {number:d} is empty, the watermark having moved to {time}")
 def batch_is_empty_watermark_moved(stage: Stage, number: int, time: str) -> None:
     """The batch that Spark runs without data, only because the watermark moved."""
-    staged = stage.staged()
-    _check_empty(stage, staged, number)
-    report = next((each for each in reversed(staged.progress()) if each.batch == number), None)
+    query = stage.query()
+    _check_empty(stage, query, number)
+    report = next((each for each in reversed(query.progress()) if each.batch == number), None)
     _check_watermark(stage, report, stage.moment(time), f"the watermark of batch {number}")
 
 
-@then(parsers.parse("there is no batch {number:d}"))
+@then("there is no batch {number:d}")
 def there_is_no_batch(stage: Stage, number: int) -> None:
     """The batch has not run."""
     stage.settle()
-    if stage.staged().batch(number) is not None:
+    if stage.query().batch(number) is not None:
         fail(stage, f"batch {number} has run")
 
 
-@then(parsers.parse("the watermark is {time}"))
+@then("the watermark is {time}")
 def watermark_is(stage: Stage, time: str) -> None:
     """The watermark of the latest batch."""
-    _check_latest_watermark(stage, stage.staged(), time)
+    _check_latest_watermark(stage, stage.query(), time)
 
 
-@then(parsers.parse("the watermark of the {job} is {time}"))
+@then("the watermark of the {job} is {time}")
 def watermark_of_job_is(stage: Stage, job: str, time: str) -> None:
     """The same, where several jobs run."""
-    _check_latest_watermark(stage, stage.staged(job), time)
+    _check_latest_watermark(stage, stage.query(job), time)
 
 
 @then("no row was dropped")
 def no_row_dropped(stage: Stage) -> None:
     """The watermark has dropped nothing since the last such step."""
-    _check_dropped(stage, stage.staged(), 0)
+    _check_dropped(stage, stage.query(), 0)
 
 
-@then(parsers.parse("{count:d} row was dropped by the watermark"))
-@then(parsers.parse("{count:d} rows were dropped by the watermark"))
+@then("{count:d} row was dropped by the watermark")
+@then("{count:d} rows were dropped by the watermark")
 def rows_dropped(stage: Stage, count: int) -> None:
     """Spark's own count of rows that came too late, since the last such step."""
-    _check_dropped(stage, stage.staged(), count)
+    _check_dropped(stage, stage.query(), count)
 
 
-@then(parsers.parse("the watermark of the {job} dropped {count:d} row"))
-@then(parsers.parse("the watermark of the {job} dropped {count:d} rows"))
+@then("the watermark of the {job} dropped {count:d} row")
+@then("the watermark of the {job} dropped {count:d} rows")
 def rows_of_job_dropped(stage: Stage, job: str, count: int) -> None:
     """The same, where several jobs run."""
-    _check_dropped(stage, stage.staged(job), count)
+    _check_dropped(stage, stage.query(job), count)
 
 
-@then(parsers.parse("the state holds {count:d} row"))
-@then(parsers.parse("the state holds {count:d} rows"))
+@then("the state holds {count:d} row")
+@then("the state holds {count:d} rows")
 def state_holds(stage: Stage, count: int) -> None:
     """How many rows the job's state has after the latest batch."""
-    _check_state(stage, stage.staged(), count)
+    _check_state(stage, stage.query(), count)
 
 
-@then(parsers.parse("the state of the {job} holds {count:d} rows"))
+@then("the state of the {job} holds {count:d} rows")
 def state_of_job_holds(stage: Stage, job: str, count: int) -> None:
     """The same, where several jobs run."""
-    _check_state(stage, stage.staged(job), count)
+    _check_state(stage, stage.query(job), count)
 
 
-@then(parsers.parse("no batch has more than {most:d} rows"))
+@then("no batch has more than {most:d} rows")
 def no_batch_has_more(stage: Stage, most: int) -> None:
     """Every batch so far is within the bound, and there was more to take than one batch may."""
     stage.settle()
-    sizes = {batch.number: batch.rows.num_rows for batch in stage.staged().seen()}
+    sizes = {batch.number: batch.rows.num_rows for batch in stage.query().seen()}
     too_large = {number: size for number, size in sizes.items() if size > most}
     if too_large:
         fail(stage, f"batches with more than {most} rows: {too_large}")
@@ -132,12 +133,12 @@ def no_batch_has_more(stage: Stage, most: int) -> None:
         fail(stage, f"all batches together have only {sum(sizes.values())} rows: the bound was not put to the test")
 
 
-@then(parsers.parse('the batches together show every event of "{topic}" once'))
+@then('the batches together show every event of "{topic}" once')
 def batches_show_every_event(stage: Stage, topic: str) -> None:
     """Nothing is lost and nothing doubled between the topic and the batches."""
     stage.settle()
-    staged = stage.staged()
-    batches = [batch for batch in staged.seen() if batch.rows.num_rows]
+    query = stage.query()
+    batches = [batch for batch in query.seen() if batch.rows.num_rows]
     if not batches:
         fail(stage, "no batch has any rows")
     for batch in batches:
@@ -147,12 +148,12 @@ def batches_show_every_event(stage: Stage, topic: str) -> None:
     check_equal(stage, form, _events_as(stage, topic, form.schema), f'what was shown of "{topic}"')
 
 
-@then(parsers.parse("no two batches start in the same interval of {seconds:d} second"))
-@then(parsers.parse("no two batches start in the same interval of {seconds:d} seconds"))
+@then("no two batches start in the same interval of {seconds:d} second")
+@then("no two batches start in the same interval of {seconds:d} seconds")
 def batches_are_paced(stage: Stage, seconds: int) -> None:
     """The trigger paces the batches. Spark cuts time into intervals and starts one batch in each, or a little later
     where the one before took longer."""
-    starts = [report.started for report in stage.staged().progress() if report.rows_in]
+    starts = [report.started for report in stage.query().progress() if report.rows_in]
     if len(starts) < 3:
         fail(stage, f"only {len(starts)} batches with rows: too few to tell their pace")
     for earlier, later in pairwise(starts):
@@ -160,49 +161,49 @@ def batches_are_paced(stage: Stage, seconds: int) -> None:
             fail(stage, f"batches started at {earlier} and {later}, in the same interval of {seconds} s")
 
 
-@then(parsers.parse("batch {number:d} is printed as:"))
+@then("batch {number:d} is printed as:")
 def batch_is_printed_as(stage: Stage, number: int, docstring: str) -> None:
     """What a person sees of the batch, to the letter."""
-    batch = _seen(stage, stage.staged(), number)
+    batch = _seen(stage, stage.query(), number)
     printed = batch.printed.strip()
     if printed != docstring.strip():
         fail(stage, f"batch {number} was printed as:\n{printed}\n\nand the feature says:\n{docstring.strip()}")
 
 
-def _seen(stage: Stage, staged: StagedProgram, number: int) -> SeenBatch:
+def _seen(stage: Stage, query: StagedQuery, number: int) -> SeenBatch:
     stage.settle()
-    batch = staged.batch(number)
+    batch = query.batch(number)
     if batch is None:
-        numbers = [each.number for each in staged.seen()]
-        fail(stage, f"batch {number} of the {staged.name} has not come; there are {numbers or 'none'}")
+        numbers = [each.number for each in query.seen()]
+        fail(stage, f"batch {number} of the {query.name} has not come; there are {numbers or 'none'}")
     assert batch is not None
     batch.mentioned = True
     return batch
 
 
-def _check_rows(stage: Stage, staged: StagedProgram, number: int) -> None:
-    batch = _seen(stage, staged, number)
-    expected = expected_table(stage.grid(), batch.rows, stage.cells(), f"the {staged.name}")
+def _check_rows(stage: Stage, query: StagedQuery, number: int) -> None:
+    batch = _seen(stage, query, number)
+    expected = expected_table(stage.grid(), batch.rows, stage.cells(), f"the {query.name}")
     check_equal(stage, batch.rows, expected, f"batch {number}")
 
 
-def _check_empty(stage: Stage, staged: StagedProgram, number: int) -> None:
-    batch = _seen(stage, staged, number)
+def _check_empty(stage: Stage, query: StagedQuery, number: int) -> None:
+    batch = _seen(stage, query, number)
     if batch.rows.num_rows:
         rows = "\n".join(f"  {row}" for row in batch.rows.to_pylist())
         fail(stage, f"batch {number} is not empty:\n{rows}")
 
 
-def _latest(stage: Stage, staged: StagedProgram) -> BatchProgress:
+def _latest(stage: Stage, query: StagedQuery) -> BatchProgress:
     stage.settle()
-    reports = staged.progress()
+    reports = query.progress()
     if not reports:
-        raise StepFailure(f"the {staged.name} has not reported any batch")
+        raise StepFailure(f"the {query.name} has not reported any batch")
     return reports[-1]
 
 
-def _check_latest_watermark(stage: Stage, staged: StagedProgram, time: str) -> None:
-    _check_watermark(stage, _latest(stage, staged), stage.moment(time), f"the watermark of the {staged.name}")
+def _check_latest_watermark(stage: Stage, query: StagedQuery, time: str) -> None:
+    _check_watermark(stage, _latest(stage, query), stage.moment(time), f"the watermark of the {query.name}")
 
 
 def _check_watermark(stage: Stage, report: BatchProgress | None, expected: datetime, what: str) -> None:
@@ -211,18 +212,18 @@ def _check_watermark(stage: Stage, report: BatchProgress | None, expected: datet
         fail(stage, f"{what} is {stage.clock(actual)}, and the feature says {stage.clock(expected)}")
 
 
-def _check_dropped(stage: Stage, staged: StagedProgram, expected: int) -> None:
+def _check_dropped(stage: Stage, query: StagedQuery, expected: int) -> None:
     stage.settle()
-    actual = staged.rows_dropped() - staged.drops_mentioned
+    actual = query.rows_dropped()
     if actual != expected:
-        fail(stage, f"the watermark of the {staged.name} dropped {actual} rows, and the feature says {expected}")
-    staged.drops_mentioned += expected
+        fail(stage, f"the watermark of the {query.name} dropped {actual} rows, and the feature says {expected}")
+    query.staged.mention_drops(query.which, expected)
 
 
-def _check_state(stage: Stage, staged: StagedProgram, expected: int) -> None:
-    actual = _latest(stage, staged).rows_in_state
+def _check_state(stage: Stage, query: StagedQuery, expected: int) -> None:
+    actual = _latest(stage, query).rows_in_state
     if actual != expected:
-        fail(stage, f"the state of the {staged.name} holds {actual} rows, and the feature says {expected}")
+        fail(stage, f"the state of the {query.name} holds {actual} rows, and the feature says {expected}")
 
 
 def _events_as(stage: Stage, topic: str, schema: pa.Schema) -> pa.Table:

@@ -5,21 +5,21 @@ import re
 import shutil
 from pathlib import Path
 
-from pytest_bdd import given, parsers, then, when
-
 from headgate.compare.checks import check_equal, fail
 from headgate.errors import FeatureMistake
 from headgate.stage.stage import Stage
+
+from .sentences import given, then, when
 
 BACKUP = "."
 """Backups are hidden folders: no part of the checkpoint."""
 
 
-@then(parsers.parse("the checkpoint of the {job} holds:"))
+@then("the checkpoint of the {job} holds:")
 def checkpoint_holds(stage: Stage, job: str, docstring: str) -> None:
     """Every file of the document's tree, a path a line; `*` stands for what differs from run to run."""
     stage.settle()
-    folder = stage.staged(job).checkpoint()
+    folder = stage.query(job).checkpoint()
     shown = sorted(str(file.relative_to(folder)) for file in folder.rglob("*") if _counts(file))
     patterns = docstring.split()
     rest = [path for path in shown if not any(_matches(path, pattern) for pattern in patterns)]
@@ -28,7 +28,7 @@ def checkpoint_holds(stage: Stage, job: str, docstring: str) -> None:
         fail(stage, f"the checkpoint of the {job} lacks {absent or 'nothing'} and also has {rest or 'nothing'}")
 
 
-@then(parsers.parse("the offsets of batch {number:d} of the {job} are:"))
+@then("the offsets of batch {number:d} of the {job} are:")
 def offsets_are(stage: Stage, number: int, job: str, docstring: str) -> None:
     """The last line of the checkpoint's offset file: topic, partition, offset."""
     shown = json.loads(stage.without_suffix(_offsets(stage, job, number)[2]))
@@ -36,7 +36,7 @@ def offsets_are(stage: Stage, number: int, job: str, docstring: str) -> None:
         fail(stage, f"the offsets of batch {number} are {json.dumps(shown)}")
 
 
-@then(parsers.parse("the offsets of batch {number:d} of the {job} carry these settings:"))
+@then("the offsets of batch {number:d} of the {job} carry these settings:")
 def offsets_carry(stage: Stage, number: int, job: str) -> None:
     """What the checkpoint's offset file says besides the offsets."""
     about = json.loads(_offsets(stage, job, number)[1])
@@ -46,38 +46,38 @@ def offsets_carry(stage: Stage, number: int, job: str) -> None:
             fail(stage, f"{row['setting'].text} is {settings.get(row['setting'].text)}")
 
 
-@when(parsers.parse("the checkpoint of the {job} is rewound to batch {number:d}"))
+@when("the checkpoint of the {job} is rewound to batch {number:d}")
 def checkpoint_is_rewound(stage: Stage, job: str, number: int) -> None:
     """Runs rewind-checkpoint with --apply: a restart then begins with that batch."""
     rewind(stage, job, ["--to-batch", str(number), "--apply"])
 
 
-@when(parsers.parse('the checkpoint of the {job} is rewound to batch {number:d}, with its table "{table}"'))
+@when('the checkpoint of the {job} is rewound to batch {number:d}, with its table "{table}"')
 def checkpoint_is_rewound_with_table(stage: Stage, job: str, number: int, table: str) -> None:
     """The same with --table: Delta Lake skips batches that it has already written."""
     rewind(stage, job, ["--to-batch", str(number), "--apply", "--table", str(stage.table_path(table))])
 
 
-@when(parsers.parse("a rewind of the {job} to batch {number:d} is planned"))
+@when("a rewind of the {job} to batch {number:d} is planned")
 def rewind_is_planned(stage: Stage, job: str, number: int) -> None:
     """Runs rewind-checkpoint without --apply: it only shows what it would do."""
     rewind(stage, job, ["--to-batch", str(number)])
 
 
-@when(parsers.parse("the rewind of the {job} is undone"))
+@when("the rewind of the {job} is undone")
 def rewind_is_undone(stage: Stage, job: str) -> None:
     """Runs rewind-checkpoint with --undo."""
     rewind(stage, job, ["--undo"])
 
 
-@given(parsers.parse("the checkpoint of the {job} is remembered"))
+@given("the checkpoint of the {job} is remembered")
 def checkpoint_is_remembered(stage: Stage, job: str) -> None:
     """Keeps every file of the checkpoint, to compare with later."""
     stage.settle()
     stage.remembered[f"files of {job}"] = _files(stage, job)
 
 
-@then(parsers.parse("the checkpoint of the {job} is as remembered"))
+@then("the checkpoint of the {job} is as remembered")
 def checkpoint_is_as_remembered(stage: Stage, job: str) -> None:
     """The checkpoint has the same files, byte for byte."""
     before, now = stage.remembered[f"files of {job}"], _files(stage, job)
@@ -88,7 +88,7 @@ def checkpoint_is_as_remembered(stage: Stage, job: str) -> None:
 
 
 def _files(stage: Stage, job: str) -> dict[str, bytes]:
-    folder = stage.staged(job).checkpoint()
+    folder = stage.query(job).checkpoint()
     return {
         str(file.relative_to(folder)): file.read_bytes()
         for file in folder.rglob("*")
@@ -98,20 +98,20 @@ def _files(stage: Stage, job: str) -> dict[str, bytes]:
 
 def rewind(stage: Stage, job: str, words: list[str]) -> None:
     """Run rewind-checkpoint on the job's checkpoint."""
-    staged = stage.staged(job)
+    query = stage.query(job)
     # The tool would wait for half a minute of silence; the scenario knows better whether it has stopped the job.
-    known = ["--job-is-stopped"] if staged.program is None else []
-    stage.run_tool("rewind-checkpoint", [str(staged.checkpoint()), *words, *known])
+    known = ["--job-is-stopped"] if query.staged.program is None else []
+    stage.run_tool("rewind-checkpoint", [str(query.checkpoint()), *words, "--kafka", stage.kafka, *known])
 
 
-@given(parsers.parse("the state of the {job} is remembered"))
+@given("the state of the {job} is remembered")
 def state_is_remembered(stage: Stage, job: str) -> None:
     """Keeps what the job's state holds now, to compare with later."""
     stage.settle()
     stage.remembered[job] = _state(stage, job)
 
 
-@then(parsers.parse("the state of the {job} is as remembered"))
+@then("the state of the {job} is as remembered")
 def state_is_as_remembered(stage: Stage, job: str) -> None:
     """The state, read back from the checkpoint, is what it was."""
     stage.settle()
@@ -126,13 +126,13 @@ def _state(stage: Stage, job: str):  # type: ignore[no-untyped-def]
     shutil.rmtree(copy, ignore_errors=True)
     # Spark's maintenance may be writing a snapshot meanwhile, under a name that is gone a moment later.
     unfinished = shutil.ignore_patterns("*.tmp", "*.tmp.crc")
-    shutil.copytree(stage.staged(job).checkpoint(), copy, ignore=unfinished)
+    shutil.copytree(stage.query(job).checkpoint(), copy, ignore=unfinished)
     return stage.world.spark.read.format("statestore").load(str(copy)).toArrow()
 
 
 def _offsets(stage: Stage, job: str, number: int) -> list[str]:
     stage.settle()
-    file = stage.staged(job).checkpoint() / "offsets" / str(number)
+    file = stage.query(job).checkpoint() / "offsets" / str(number)
     if not file.is_file():
         fail(stage, f"the checkpoint of the {job} has no offsets of batch {number}")
     return file.read_text().splitlines()

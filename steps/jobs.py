@@ -2,69 +2,66 @@
 
 import shlex
 
-from pytest_bdd import given, parsers, then, when
-
 from headgate.compare.checks import fail
 from headgate.errors import FeatureMistake
 from headgate.stage.stage import Stage
 
+from .sentences import given, then, when
 
-@given(parsers.parse("the {job} is running"))
-@when(parsers.parse("the {job} starts"))
+
+@given("the {job} is running")
+@when("the {job} starts")
 def job_is_running(stage: Stage, job: str) -> None:
     """Starts the job with its defaults, and lets it process what is there."""
     stage.start_job(job, [])
 
 
-@given(parsers.parse('the {job} is running with "{words}"'))
-@when(parsers.parse('the {job} starts with "{words}"'))
+@given('the {job} is running with "{words}"')
+@when('the {job} starts with "{words}"')
 def job_is_running_with(stage: Stage, job: str, words: str) -> None:
     """The same with options, as on its command line; topics and folders are this scenario's own."""
     stage.start_job(job, shlex.split(words))
 
 
-@when(parsers.parse("the {job} runs"))
+@when("the {job} runs")
 def job_runs(stage: Stage, job: str) -> None:
     """Runs a program that ends by itself, with its declared words."""
     stage.run_job(job, [])
 
 
-@when(parsers.parse('the {job} runs with "{words}"'))
+@when('the {job} runs with "{words}"')
 def job_runs_with(stage: Stage, job: str, words: str) -> None:
     """Runs a job or command that ends by itself."""
     stage.run_job(job, shlex.split(words))
 
 
-@when(parsers.parse("the {job} is stopped"))
+@when("the {job} is stopped")
 def job_is_stopped(stage: Stage, job: str) -> None:
     """Stops the job after the batch in hand."""
     stage.staged(job).stop()
 
 
-@when(parsers.parse("the {job} is started again"))
+@when("the {job} is started again")
 def job_is_started_again(stage: Stage, job: str) -> None:
     """Starts it from its checkpoint, with the same options; stops it before if it still runs."""
     stage.begin(stage.staged(job))
 
 
-@given(parsers.parse("the printer will break in the middle of batch {number:d} of the {job}"))
-def printer_will_break(stage: Stage, number: int, job: str) -> None:
-    """The next time that batch is shown, its output fails after the batch was read."""
-    query = stage.staged(job).query()
-    if not query.is_recorded:
-        raise FeatureMistake(
-            f"the {job} writes straight to {query.sink}: say 'breaks after the sink of batch {number}'"
-        )
-    query.breaks_in = number
+@given("the printer will break in the middle of batch {number:d} of the {job}")
+@given("the {job} will break in the middle of batch {number:d}")
+def will_break_in_middle(stage: Stage, number: int, job: str) -> None:
+    """The next time that batch is put out, it fails on the way to the sink; said before the job starts, or of one
+    that prints or hands on its batches while it runs."""
+    stage.break_batch(job, number, after_sink=False)
 
 
-@given(parsers.parse("the {job} will break after the sink of batch {number:d}"))
+@given("the {job} will break after the sink of batch {number:d}")
 def will_break_after_sink(stage: Stage, job: str, number: int) -> None:
     """The sink gets that batch, and Spark does not come to note so: the batch is done again at the next start."""
-    stage.staged(job).query().break_after(number)
+    stage.break_batch(job, number, after_sink=True)
 
 
-@then(parsers.parse('the {job} has failed with "{text}"'))
+@then('the {job} has failed with "{text}"')
 def job_has_failed(stage: Stage, job: str, text: str) -> None:
     """The job has ended with an error that says this."""
     stage.settle()
@@ -77,7 +74,7 @@ def job_has_failed(stage: Stage, job: str, text: str) -> None:
     staged.failure_mentioned = True
 
 
-@then(parsers.parse("the {job} is still running"))
+@then("the {job} is still running")
 def job_is_still_running(stage: Stage, job: str) -> None:
     """The job has neither ended nor failed."""
     stage.settle()
@@ -85,7 +82,7 @@ def job_is_still_running(stage: Stage, job: str) -> None:
         fail(stage, f"the {job} is not running")
 
 
-@then(parsers.parse('it is refused with "{text}"'))
+@then('it is refused with "{text}"')
 def it_is_refused(stage: Stage, text: str) -> None:
     """What the last step asked for was refused, in a sentence that says this."""
     if stage.refused is None:
@@ -95,7 +92,7 @@ def it_is_refused(stage: Stage, text: str) -> None:
     stage.refused = None
 
 
-@then(parsers.parse('it prints "{text}"'))
+@then('it prints "{text}"')
 def it_prints_text(stage: Stage, text: str) -> None:
     """What the command that has just run printed has these words, whatever the line breaks."""
     printed = " ".join(stage.without_suffix(stage.printed).split())

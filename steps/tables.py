@@ -1,13 +1,29 @@
-"""Sentences about Delta tables."""
-
-from pytest_bdd import parsers, then
+"""Sentences about Delta tables: those that are there beforehand, and what programs make of them."""
 
 from headgate.compare.checks import check_equal, fail
 from headgate.compare.frames import expected_table
+from headgate.compare.written import typed_table
 from headgate.stage.stage import Stage
 
+from .sentences import given, then, when
 
-@then(parsers.parse('the table "{name}" is at version {version:d}'))
+
+@given('a table "{name}" with these rows:')
+@given('the table "{name}" with these rows:')
+def a_table_with_rows(stage: Stage, name: str) -> None:
+    """A Delta table of this name, or at this path where there is a slash. A heading may say its column's type, as in
+    `price:double`; else it follows from the cells."""
+    stage.add_rows(name, typed_table(stage.grid(), stage.cells()))
+
+
+@when('these rows are added to the table "{name}":')
+def rows_are_added(stage: Stage, name: str) -> None:
+    """One more version of the table, made by somebody else; every running job may then read it."""
+    stage.add_rows(name, typed_table(stage.grid(), stage.cells()))
+    stage.settle()
+
+
+@then('the table "{name}" is at version {version:d}')
 def table_is_at_version(stage: Stage, name: str, version: int) -> None:
     """The newest file in the table's log; every version down to 0 is there with its checksum."""
     log = stage.mention_table(name) / "_delta_log"
@@ -20,7 +36,7 @@ def table_is_at_version(stage: Stage, name: str, version: int) -> None:
         fail(stage, f'the log of table "{name}" lacks the .crc of {without_checksum}')
 
 
-@then(parsers.parse('the log of the table "{name}" lists:'))
+@then('the log of the table "{name}" lists:')
 def log_of_table_lists(stage: Stage, name: str, docstring: str) -> None:
     """What `ls` shows of the table's log."""
     log = stage.mention_table(name) / "_delta_log"
@@ -30,18 +46,15 @@ def log_of_table_lists(stage: Stage, name: str, docstring: str) -> None:
         fail(stage, f'the log of table "{name}" has:\n' + "\n".join(shown))
 
 
-@then(parsers.parse('the table "{name}" holds:'))
+@then('the table "{name}" holds:')
 def table_holds(stage: Stage, name: str) -> None:
     """The table has just these rows, compared in the columns mentioned."""
-    path = stage.mention_table(name)
-    session = stage.world.spark.newSession()
-    session.conf.set("spark.sql.session.timeZone", stage.zone)
-    rows = session.read.format("delta").load(str(path)).toArrow()
+    rows = stage.rows_of(stage.mention_table(name))
     expected = expected_table(stage.grid(), rows, stage.cells(), f"the table '{name}'", some_columns=True)
     check_equal(stage, rows, expected, f'the table "{name}"')
 
 
-@then(parsers.parse('the table "{name}" has these partitions:'))
+@then('the table "{name}" has these partitions:')
 def table_has_partitions(stage: Stage, name: str, docstring: str) -> None:
     """The folders that hold data, each named once."""
     path = stage.mention_table(name)

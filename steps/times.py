@@ -2,13 +2,13 @@
 
 from datetime import date
 
-from pytest_bdd import given, parsers
-
 from headgate.errors import FeatureMistake
 from headgate.stage.stage import Stage
 
+from .sentences import given
 
-@given(parsers.parse("the day is {day}"))
+
+@given("the day is {day}")
 def the_day_is(stage: Stage, day: str) -> None:
     """Times such as 07:00 are of this day."""
     try:
@@ -17,7 +17,7 @@ def the_day_is(stage: Stage, day: str) -> None:
         raise FeatureMistake(f"'{day}' is not a day: write it like 2025-09-04") from None
 
 
-@given(parsers.parse("the time zone is {zone}"))
+@given("the time zone is {zone}")
 def the_time_zone_is(stage: Stage, zone: str) -> None:
     """Times without a zone are of this one, for the feature and for the jobs; UTC otherwise."""
     stage.zone = zone

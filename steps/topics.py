@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 from confluent_kafka import Message
-from pytest_bdd import given, parsers, then, when
 
 from headgate.compare.cells import CLOCK, json_value
 from headgate.compare.checks import check_equal
@@ -16,24 +15,27 @@ from headgate.errors import FeatureMistake, StepFailure
 from headgate.stage.stage import Stage
 from headgate.stage.topic import Event
 
+from .sentences import given, then, when
+
 NOT_FIELDS = ("key", "partition", "why")
+RECORD_PARTS = ("key", "value", "partition", "timestamp", "why")
 
 
-@given(parsers.parse('a topic "{name}"'))
+@given('a topic "{name}"')
 def a_topic(stage: Stage, name: str) -> None:
     """A topic with one partition, this scenario's own."""
     stage.add_topic(name, partitions=1)
 
 
-@given(parsers.parse('a topic "{name}" with {partitions:d} partitions'))
+@given('a topic "{name}" with {partitions:d} partitions')
 def a_topic_with_partitions(stage: Stage, name: str, partitions: int) -> None:
     """A topic with several partitions."""
     stage.add_topic(name, partitions)
 
 
-@given(parsers.parse('these events in "{topic}":'))
-@when(parsers.parse('these events arrive in "{topic}":'))
-@when(parsers.parse('this event arrives in "{topic}":'))
+@given('these events in "{topic}":')
+@when('these events arrive in "{topic}":')
+@when('this event arrives in "{topic}":')
 def these_events_arrive(stage: Stage, topic: str) -> None:
     """Sends the table's rows as JSON, at once, and lets every running job process them.
 
@@ -42,33 +44,41 @@ def these_events_arrive(stage: Stage, topic: str) -> None:
     stage.send(topic, _events(stage, stage.grid(), None))
 
 
-@when(parsers.parse('these events arrive in partition {partition:d} of "{topic}":'))
+@when('these events arrive in partition {partition:d} of "{topic}":')
 def these_events_arrive_in_partition(stage: Stage, topic: str, partition: int) -> None:
     """The same, into one partition."""
     stage.send(topic, _events(stage, stage.grid(), partition))
 
 
-@given(parsers.parse('these lines in "{topic}":'))
-@when(parsers.parse('these lines arrive in "{topic}":'))
-@when(parsers.parse('this line arrives in "{topic}":'))
+@given('these records in "{topic}":')
+@when('these records arrive in "{topic}":')
+def these_records_arrive(stage: Stage, topic: str) -> None:
+    """Sends records as they stand: `key`, `value`, `partition`, `timestamp` (Kafka's own), and any other column is a
+    header, but for `why`."""
+    stage.send(topic, [_record(stage, row) for row in stage.grid()])
+
+
+@given('these lines in "{topic}":')
+@when('these lines arrive in "{topic}":')
+@when('this line arrives in "{topic}":')
 def these_lines_arrive(stage: Stage, topic: str, docstring: str) -> None:
     """Sends each line as it stands, at once, as a console producer would."""
     stage.send(topic, [Event(line.encode()) for line in docstring.splitlines() if line.strip()])
 
 
-@when(parsers.parse('this value arrives in "{topic}": {value}'))
+@when('this value arrives in "{topic}": {value}')
 def this_value_arrives(stage: Stage, topic: str, value: str) -> None:
     r"""Sends one value that a line cannot hold: `null`, bytes such as `\xff\xfe`, or `1000000 bytes`."""
     stage.send(topic, [Event(_odd_value(value))])
 
 
-@when(parsers.parse('retention deletes the records of "{topic}" before offset {offset:d}'))
+@when('retention deletes the records of "{topic}" before offset {offset:d}')
 def retention_deletes(stage: Stage, topic: str, offset: int) -> None:
     """The first records of partition 0 are gone from Kafka, as when they have become too old."""
     stage.topic(topic).forget_before(offset, stage.patience)
 
 
-@then(parsers.parse('"{topic}" receives exactly:'))
+@then('"{topic}" receives exactly:')
 def topic_receives_exactly(stage: Stage, topic: str, docstring: str) -> None:
     """The records that have come since the last such step, in any order, each value a line."""
     lines = [line.strip() for line in docstring.splitlines() if line.strip()]
@@ -77,7 +87,7 @@ def topic_receives_exactly(stage: Stage, topic: str, docstring: str) -> None:
     check_equal(stage, actual, expected, f'what "{topic}" has received')
 
 
-@then(parsers.parse('"{topic}" receives these records:'))
+@then('"{topic}" receives these records:')
 def topic_receives_records(stage: Stage, topic: str) -> None:
     """The same as a table: `key`, `value` and `partition`, and any other column is a header."""
     grid = stage.grid()
@@ -87,8 +97,8 @@ def topic_receives_records(stage: Stage, topic: str) -> None:
     check_equal(stage, actual, expected_table(grid, actual, stage.cells(), "a record"), f'what "{topic}" has received')
 
 
-@then(parsers.parse('"{topic}" receives nothing'))
-@then(parsers.parse('"{topic}" receives nothing more'))
+@then('"{topic}" receives nothing')
+@then('"{topic}" receives nothing more')
 def topic_receives_nothing(stage: Stage, topic: str) -> None:
     """No record has come since the last such step."""
     fresh = _fresh(stage, topic)
@@ -97,7 +107,7 @@ def topic_receives_nothing(stage: Stage, topic: str) -> None:
         raise StepFailure(f'"{topic}" has received {len(fresh)} records more:\n{shown}')
 
 
-@then(parsers.parse('the latest record of each key in "{topic}" is:'))
+@then('the latest record of each key in "{topic}" is:')
 def latest_of_each_key(stage: Stage, topic: str, docstring: str) -> None:
     """What a consumer that keeps the latest value of each key has in the end."""
     stage.settle()
@@ -119,11 +129,30 @@ def _events(stage: Stage, grid: Grid, partition: int | None) -> list[Event]:
 def _event(stage: Stage, row: dict[str, Cell], partition: int | None) -> Event:
     fields = {name: _field(stage, cell) for name, cell in row.items() if name not in NOT_FIELDS}
     if "partition" in row:
-        if not row["partition"].text.isdigit():
-            raise row["partition"].mistake("not a partition's number")
-        partition = int(row["partition"].text)
+        partition = _partition(row["partition"])
     key = row["key"].text.encode() if "key" in row else None
     return Event(json.dumps(fields).encode(), key, partition)
+
+
+def _record(stage: Stage, row: dict[str, Cell]) -> Event:
+    headers = [(name, _bytes(cell)) for name, cell in row.items() if name not in RECORD_PARTS]
+    return Event(
+        value=_bytes(row["value"]) if "value" in row else None,
+        key=_bytes(row["key"]) if "key" in row else None,
+        partition=_partition(row["partition"]) if "partition" in row else None,
+        headers=tuple(headers),
+        timestamp=stage.cells().moment(row["timestamp"], row["timestamp"].text) if "timestamp" in row else None,
+    )
+
+
+def _bytes(cell: Cell) -> bytes | None:
+    return None if cell.text == "null" else cell.text.encode()
+
+
+def _partition(cell: Cell) -> int:
+    if not cell.text.isdigit():
+        raise cell.mistake("not a partition's number")
+    return int(cell.text)
 
 
 def _field(stage: Stage, cell: Cell) -> object:

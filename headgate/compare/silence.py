@@ -19,9 +19,9 @@ def unmentioned(stage: Stage) -> list[str]:
             f"batch {batch.number} of {f'query {query} of ' if query else ''}the {staged.name} has "
             f"{batch.rows.num_rows} rows"
             for query, batch in staged.all_seen()
-            if batch.rows.num_rows and not batch.mentioned
+            if batch.rows.num_rows and not batch.mentioned and not batch.handed_on
         ]
-        dropped = staged.rows_dropped() - staged.drops_mentioned
+        dropped = staged.rows_dropped()
         if dropped:
             found.append(f"the watermark dropped {dropped} rows of the {staged.name}")
     return found + _silent_topics(stage) + _silent_tables(stage)
@@ -31,6 +31,7 @@ def _silent_topics(stage: Stage) -> list[str]:
     starts = [start for staged in stage.jobs.values() for start in staged.starts()]
     written = {name for start in starts for name in start.topics_written}
     if any(start.topics_by_column for start in starts):
+        stage.find_topics()
         written |= {name for name, topic in stage.topics.items() if not topic.sent}
     found = []
     for name in sorted(written & stage.topics.keys()):
@@ -42,11 +43,16 @@ def _silent_topics(stage: Stage) -> list[str]:
 
 
 def _silent_tables(stage: Stage) -> list[str]:
-    starts = [start for staged in stage.jobs.values() for start in staged.starts()]
     found = []
-    for written in sorted({table for start in starts for table in start.tables_written}):
-        path = stage.table_path(written) if not stage.world.is_inside(written) else Path(written)
-        versions = versions_of(path) - stage.tables_mentioned.get(str(path), 0)
-        if versions:
-            found.append(f'{versions} new versions of the table "{stage.without_suffix(written)}"')
+    for path in _tables_and_folders(stage):
+        fresh = versions_of(path) - stage.tables_mentioned.get(str(path), 0)
+        if fresh > 0:
+            what = "versions of the table" if (path / "_delta_log").is_dir() else "files in"
+            found.append(f'{fresh} new {what} "{stage.spoken_place(path)}"')
     return found
+
+
+def _tables_and_folders(stage: Stage) -> list[Path]:
+    tables = {log.parent for log in stage.folder.rglob("_delta_log")}
+    starts = [start for staged in stage.jobs.values() for start in staged.starts()]
+    return sorted(tables | {Path(place) for start in starts for place in start.places_written})

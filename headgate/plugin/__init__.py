@@ -1,19 +1,8 @@
-"""What pytest loads: options, collection of feature files, fixtures, the vocabulary, reports."""
+"""What pytest loads in every run: options, and a look for feature files. All else comes with the first of these."""
 
 import pytest
 
-pytest_plugins = [
-    "headgate.plugin.collection",
-    "headgate.plugin.fixtures",
-    "headgate.tell.reporting",
-    "headgate.tell.narration",
-    "headgate.steps.times",
-    "headgate.steps.topics",
-    "headgate.steps.jobs",
-    "headgate.steps.batches",
-    "headgate.steps.tables",
-    "headgate.steps.checkpoints",
-]
+pytest_plugins = ["headgate.plugin.collection"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,3 +16,4 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--kafka-image", help="the image for --kafka container")
     group.addoption("--master", default="local[2]", help="Spark's master (local[2])")
     group.addoption("--patience", type=float, default=60, metavar="SECONDS", help="how long any step may wait (60)")
+    group.addoption("--narrate", action="store_true", help="tell each scenario as it is played")

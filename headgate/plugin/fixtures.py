@@ -4,17 +4,22 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
+import pyspark
 import pytest
 from pyspark.sql import SparkSession
 
 from headgate.errors import SandboxError
 from headgate.kafka.choose import Choice, choose_kafka
 from headgate.kafka.kafka import Kafka, own_kafka
+from headgate.plugin.collection import FeatureFile
 from headgate.project import find_project
 from headgate.seam.install import installed
 from headgate.spark.session import spark_session
 from headgate.stage.stage import Stage
+from headgate.tell.reporting import STAGE
 
+# Spark 4.1 moved it.
+CHECKPOINTING = "" if pyspark.__version__.startswith("4.0.") else ".checkpointing"
 SHORT_RUN = {
     # A short run is over before the full compiler pays for itself.
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
@@ -23,7 +28,7 @@ SHORT_RUN = {
     "spark.databricks.delta.snapshotPartitions": "1",
     # Nobody will need these checkpoints after a power cut: no fsync.
     "spark.sql.streaming.checkpointFileManagerClass": (
-        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+        f"org.apache.spark.sql.execution.streaming{CHECKPOINTING}.FileSystemBasedCheckpointFileManager"
     ),
     # An account of a scenario has all its batches.
     "spark.sql.streaming.numRecentProgressUpdates": "10000",
@@ -38,12 +43,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         kafka_of_run(session.config)
 
 
-def pytest_configure_node(node: object) -> None:
-    """All workers of a parallel run share one Kafka."""
-    kafka = kafka_of_run(node.config).result()  # type: ignore[attr-defined]
-    node.workerinput["kafka"] = kafka.address  # type: ignore[attr-defined]
-
-
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Stop the Kafka that this run has started."""
     started = config.stash.get(STARTED, None)
@@ -51,9 +50,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         started.result().stop()
 
 
-def pytest_report_header(config: pytest.Config) -> list[str]:
-    """Say which Kafka this run plays against."""
-    if config.option.collectonly:
+def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
+    """Say which Kafka this run plays against, if it does."""
+    if config.option.collectonly or not any(map(_plays_scenario, items)):
         return []
     return [
         f"headgate: {_chosen(config).shown}, Spark at {config.option.master}, patience {config.option.patience:g} s"
@@ -83,14 +82,14 @@ def _is_worker(config: pytest.Config) -> bool:
 
 
 def _plays_scenario(item: pytest.Item) -> bool:
-    return item.path.suffix == ".feature"
+    return isinstance(item.parent, FeatureFile)
 
 
 @pytest.fixture(scope="session")
-def kafka(request: pytest.FixtureRequest) -> Kafka:
+def headgate_kafka(request: pytest.FixtureRequest) -> Kafka:
     """The run's Kafka."""
     config = request.config
-    if _is_worker(config):
+    if _is_worker(config) and "kafka" in config.workerinput:  # type: ignore[attr-defined]
         return own_kafka(config.workerinput["kafka"])  # type: ignore[attr-defined]
     try:
         return kafka_of_run(config).result()
@@ -99,7 +98,7 @@ def kafka(request: pytest.FixtureRequest) -> Kafka:
 
 
 @pytest.fixture(scope="session")
-def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
+def headgate_spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
     """The run's Spark."""
     try:
         session = spark_session("headgate", request.config.option.master, SHORT_RUN)
@@ -111,9 +110,13 @@ def spark(request: pytest.FixtureRequest) -> Iterator[SparkSession]:
 
 
 @pytest.fixture
-def stage(request: pytest.FixtureRequest, spark: SparkSession, kafka: Kafka, tmp_path: Path) -> Iterator[Stage]:
+def headgate_stage(
+    request: pytest.FixtureRequest, headgate_spark: SparkSession, headgate_kafka: Kafka, tmp_path: Path
+) -> Iterator[Stage]:
     """This scenario's own topics, jobs, tables and settings."""
     project = find_project(request.node.path.parent)
-    made = Stage(spark, kafka.address, tmp_path, request.config.option.patience, project)
+    made = request.node.stash[STAGE] = Stage(
+        headgate_spark, headgate_kafka.address, tmp_path, request.config.option.patience, project
+    )
     yield made
     made.close()

@@ -7,9 +7,11 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import inspect
+import re
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -30,6 +32,7 @@ from headgate.seam.readers import LedReader, LedStreamReader
 from headgate.seam.writers import LedStreamWriter, LedWriter
 
 Replacement = Callable[..., Any]
+CHANGES = re.compile(r"\s*(insert|merge|update|delete|create|replace|truncate)\b", re.IGNORECASE)
 
 
 @contextmanager
@@ -71,11 +74,11 @@ def _replace(owner: Any, name: str, how: Replacement) -> Callable[[], None]:
 # Sessions.
 
 
-def _get_or_create(program: Program, original: Any, builder: Any) -> SparkSession:  # noqa: ARG001
+def _get_or_create(program: Program, original: Any, builder: Any) -> SparkSession:
     return program.session(builder._options)
 
 
-def _active_session(program: Program, original: Any, owner: Any) -> SparkSession:  # noqa: ARG001
+def _active_session(program: Program, original: Any, owner: Any) -> SparkSession:
     return program.session()
 
 
@@ -96,24 +99,26 @@ def _make_session(
     original(session, context, java, *rest, **named)
 
 
-def _stop_session(program: Program, original: Any, session: SparkSession) -> None:  # noqa: ARG001
+def _stop_session(program: Program, original: Any, session: SparkSession) -> None:
     program.end_queries()
 
 
-def _make_context(program: Program, original: Any, owner: Any, *arguments: Any, **named: Any) -> SparkContext:  # noqa: ARG001
+def _make_context(program: Program, original: Any, owner: Any, *arguments: Any, **named: Any) -> SparkContext:
     return program.world.spark.sparkContext
 
 
-def _begin_context(program: Program, original: Any, context: SparkContext, *arguments: Any, **named: Any) -> None:  # noqa: ARG001
+def _begin_context(program: Program, original: Any, context: SparkContext, *arguments: Any, **named: Any) -> None:
     """`SparkContext(...)` is the run's context under another handle."""
     context.__dict__ = program.world.spark.sparkContext.__dict__
 
 
-def _sql(program: Program, original: Any, session: SparkSession, sqlQuery: str, *rest: Any, **named: Any) -> Any:  # noqa: N803
+def _sql(program: Program, original: Any, session: SparkSession, sqlQuery: str, *rest: Any, **named: Any) -> Any:
+    if CHANGES.match(sqlQuery):
+        program.note_write()
     return original(session, program.world.sql(sqlQuery), *rest, **named)
 
 
-def _table(program: Program, original: Any, session: SparkSession, tableName: str) -> Any:  # noqa: N803
+def _table(program: Program, original: Any, session: SparkSession, tableName: str) -> Any:
     return original(session, program.world.sql(tableName))
 
 
@@ -127,7 +132,13 @@ def _by_first_path(program: Program, original: Any, owner: Any, path: str, *rest
 def _by_path_after_session(
     program: Program, original: Any, owner: Any, spark: Any, path: str, *rest: Any, **named: Any
 ) -> Any:
+    program.note_write()
     return original(owner, spark, program.world.place(path), *rest, **named)
+
+
+def _by_name(program: Program, original: Any, owner: Any, spark: Any, name: str, *rest: Any, **named: Any) -> Any:
+    program.note_write()
+    return original(owner, spark, program.world.sql(name), *rest, **named)
 
 
 def _by_identifier(program: Program, original: Any, owner: Any, spark: Any, identifier: str, *rest: Any) -> Any:
@@ -146,14 +157,18 @@ def _add_listener(program: Program, original: Any, manager: Any, listener: Any) 
     original(manager, program.in_program(listener))
 
 
-def _start_thread(program: Program, original: Any, thread: threading.Thread) -> None:  # noqa: ARG001
+def _start_thread(program: Program, original: Any, thread: threading.Thread) -> None:
     """A thread that a program starts belongs to it."""
     context, run = copy_context(), thread.run
     thread.run = lambda: context.run(run)  # type: ignore[method-assign]
     original(thread)
 
 
-def _handle_signal(program: Program, original: Any, number: int, handler: Any) -> Any:  # noqa: ARG001
+def _sleep(program: Program, original: Any, seconds: float) -> None:
+    program.sleep(seconds)
+
+
+def _handle_signal(program: Program, original: Any, number: int, handler: Any) -> Any:
     before = program.handlers.get(number, signal.SIG_DFL)
     program.handlers[number] = handler
     return before
@@ -167,14 +182,14 @@ def _pickled_by_value(module: ModuleType) -> bool:
     return not is_installed and program is not None and program.is_own_file(str(file))
 
 
-def _is_by_value(program: Program, original: Any, module: ModuleType) -> bool:  # noqa: ARG001
+def _is_by_value(program: Program, original: Any, module: ModuleType) -> bool:
     return _pickled_by_value(module) or bool(original(module))
 
 
 class ProgramModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds what a program imports late, when its folder has left the path."""
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:  # noqa: ARG002
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         program = current()
         if program is None:
             return None
@@ -212,6 +227,7 @@ REPLACED: list[tuple[Any, str, Replacement]] = [
     (SparkContext, "wholeTextFiles", _by_first_path),
     (SparkContext, "setCheckpointDir", _by_first_path),
     (DeltaTable, "forPath", _by_path_after_session),
+    (DeltaTable, "forName", _by_name),
     (DeltaTable, "isDeltaTable", _by_path_after_session),
     (DeltaTable, "convertToDelta", _by_identifier),
     (DeltaTableBuilder, "location", _by_first_path),
@@ -220,5 +236,6 @@ REPLACED: list[tuple[Any, str, Replacement]] = [
     (StreamingQueryManager, "addListener", _add_listener),
     (threading.Thread, "start", _start_thread),
     (signal, "signal", _handle_signal),
+    (time, "sleep", _sleep),
     (cloudpickle, "_is_registered_pickle_by_value", _is_by_value),
 ]

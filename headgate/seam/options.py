@@ -18,6 +18,9 @@ def led_option(world: World, key: str, value: object) -> object | None:
         return f"{value}-{world.suffix}"
     if name == "subscribepattern":
         return world.topic_pattern(str(value))
+    if name == "subscribe":
+        for each in str(value).split(","):
+            world.make_topic(world.plain_topic(each.strip()))
     if name in ("subscribe", "topic"):
         return world.topics(str(value))
     if name in OFFSETS:

@@ -21,14 +21,17 @@ from pyspark.sql.streaming import StreamingQueryListener
 from headgate.project import Declared
 from headgate.seam.current import BATCH_OUTPUT, PROGRAM, current
 from headgate.seam.session import apply_settings, program_session
-from headgate.seam.sinks import LedQuery
+from headgate.seam.sinks import Break, LedQuery
 from headgate.seam.world import World
 from headgate.spark.progress import BatchProgress
 
 LOOK_SECONDS = 0.02
 # A program that has a query, and starts no other for so long, has got where it wants to be.
 QUIET_SECONDS = 1.5
+# A program that waits for its queries ends as soon as they have.
+GRACE_SECONDS = 2.0
 END_SECONDS = 10.0
+FILES = ("parquet", "json", "csv", "text", "orc")
 INSTALLED = ("site-packages", "dist-packages")
 
 
@@ -49,7 +52,10 @@ class Program:
         self.output = io.StringIO()
         self.topics_written: set[str] = set()
         self.topics_by_column = False
-        self.tables_written: set[str] = set()
+        self.places_written: dict[str, str] = {}
+        """Folders of files that it has written, each with its format."""
+        self.writes = 0
+        self.breaks: list[Break] = []
         self.handlers: dict[int, Any] = {}
         self.modules: dict[str, ModuleType] = {}
         self.exit_code: int | None = None
@@ -59,6 +65,7 @@ class Program:
         self.awaits = threading.Event()
         self._session: SparkSession | None = None
         self._closing = False
+        self._interrupted = threading.Event()
         self._started_last = time.monotonic()
         self._thread = threading.Thread(target=self._run, name=f"program {self.name}", daemon=True)
 
@@ -78,10 +85,13 @@ class Program:
         """End its queries, then the program itself, the way that it provides for."""
         self._closing = True
         stop_queries()
-        for end in (lambda: None, lambda: self._signal(signal.SIGTERM), lambda: self._signal(signal.SIGINT)):
-            end()
-            if self.ended.wait(END_SECONDS if end is not None else 0):
-                return
+        if self.ended.wait(GRACE_SECONDS):
+            return
+        for number in (signal.SIGTERM, signal.SIGINT):
+            if callable(self.handlers.get(number)):
+                self._signal(number)
+                if self.ended.wait(END_SECONDS):
+                    return
         self._interrupt()
         self.ended.wait(END_SECONDS)
 
@@ -151,9 +161,9 @@ class Program:
     def _signal(self, number: int) -> None:
         handler = self.handlers.get(number)
         if callable(handler):
-            PROGRAM_thread = threading.Thread(target=self._handle, args=[handler, number], daemon=True)  # noqa: N806
-            PROGRAM_thread.start()
-            PROGRAM_thread.join(END_SECONDS)
+            thread = threading.Thread(target=self._handle, args=[handler, number], daemon=True)
+            thread.start()
+            thread.join(END_SECONDS)
 
     def _handle(self, handler: Any, number: int) -> None:
         PROGRAM.set(self)
@@ -164,6 +174,7 @@ class Program:
 
     def _interrupt(self) -> None:
         """What Ctrl-C would do, in the program's own thread."""
+        self._interrupted.set()
         if self._thread.ident is not None:
             ctypes.pythonapi.PyThreadState_SetAsyncExc(
                 ctypes.c_ulong(self._thread.ident), ctypes.py_object(KeyboardInterrupt)
@@ -194,23 +205,34 @@ class Program:
         """A query that is about to start."""
         self._started_last = time.monotonic()
         self.awaits.clear()
-        return LedQuery(len(self.queries) + 1, name, sink, checkpoint)
+        made = LedQuery(len(self.queries) + 1, name, sink, checkpoint)
+        for broken in self.breaks:
+            if broken.which in (made.name, made.order):
+                broken.apply(made)
+        return made
 
     def refuse_if_closing(self) -> None:
         """A program that is being stopped starts nothing more."""
         if self._closing:
             raise Closing(0)
 
+    def sleep(self, seconds: float) -> None:
+        """`time.sleep` in a program, which Ctrl-C would end."""
+        if self._interrupted.wait(seconds):
+            raise KeyboardInterrupt
+
     def note_topic(self, real_name: str) -> None:
         """The program writes to this topic."""
         plain = self.world.plain_topic(real_name)
         self.topics_written.add(plain)
         self.world.make_topic(plain)
+        self.note_write()
 
-    def note_written(self, source: str, place: str | None) -> None:
-        """The program writes a table to this place."""
-        if source == "delta" and place is not None:
-            self.tables_written.add(place)
+    def note_write(self, source: str = "", place: str | None = None) -> None:
+        """The program writes to a sink of its own: a topic, a table, files."""
+        self.writes += 1
+        if source in FILES and place is not None:
+            self.places_written[place] = source
 
     def in_program(self, listener: StreamingQueryListener) -> StreamingQueryListener:
         """A listener whose methods run as part of the program, though Spark calls them from elsewhere."""
@@ -247,8 +269,7 @@ def _surroundings(program: Program) -> Iterator[None]:
         del sys.modules[name]
     sys.argv = [str(script), *program.words]
     sys.path.insert(0, home)
-    if (program.declared.project / "src").is_dir():
-        sys.path.insert(1, str(program.declared.project / "src"))
+    sys.path += [str(program.declared.project), str(program.declared.project / "src")]
     os.environ.update(program.environment)
     if not program.declared.is_entry_point:
         own_main = ModuleType("__main__")

@@ -37,7 +37,7 @@ class _Led:
             self.option(key, value)
         return self
 
-    def load(self, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> DataFrame:  # noqa: A002
+    def load(self, path: Any = None, format: str | None = None, schema: Any = None, **options: Any) -> DataFrame:
         if format is not None:
             self.format(format)
         self.options(**options)
@@ -79,7 +79,7 @@ class LedReader(_Led, DataFrameReader):  # type: ignore[misc]
         super().__init__(spark)
         self._program, self._source, self._polls_quickly = program, "", False
 
-    def table(self, tableName: str) -> DataFrame:  # noqa: N803
+    def table(self, tableName: str) -> DataFrame:
         """A table by its name, or by its format and path."""
         return super().table(self._program.world.sql(tableName))
 

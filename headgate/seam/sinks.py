@@ -3,20 +3,38 @@
 import io
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming import StreamingQuery
 
-from headgate.seam.current import BATCH_OUTPUT
+from headgate.seam.current import BATCH_OUTPUT, current
 
 RULE = "-" * 43
+BROKE_IN = "the printer broke in the middle of batch"
 Sink = Callable[[DataFrame, int], Any]
+
+
+@dataclass(frozen=True)
+class Break:
+    """A batch that is to fail: of the query with this name or this place in the order."""
+
+    which: str | int
+    number: int
+    after_sink: bool
+
+    def apply(self, query: "LedQuery") -> None:
+        """Let it happen in a query that is about to start, or to a recorded one that runs."""
+        if self.after_sink:
+            query.break_after(self.number)
+        else:
+            query.breaks_in = self.number
 
 
 class SinkBroke(Exception):
@@ -31,6 +49,8 @@ class SeenBatch:
     rows: pa.Table
     printed: str = ""
     mentioned: bool = False
+    handed_on: bool = False
+    """Whether the program wrote it, or what it made of it, to a sink where it can be seen."""
 
 
 @dataclass
@@ -61,16 +81,19 @@ class LedQuery:
     def _record(self, sink: Sink, frame: DataFrame, number: int) -> None:
         # Kept once: what the program does with it must not make Spark process the batch again.
         frame.persist()
+        program = current()
+        writes = program.writes if program else 0
         printed = io.StringIO()
         token = BATCH_OUTPUT.set(printed)
         try:
             rows = frame.toArrow()
             if self.breaks_in == number:
                 self.breaks_in = None
-                raise SinkBroke(f"the printer broke in the middle of batch {number}")
+                raise SinkBroke(f"{BROKE_IN} {number}")
             batch = SeenBatch(number, rows)
             sink(frame, number)
             batch.printed = printed.getvalue()
+            batch.handed_on = program is not None and program.writes > writes
             self.seen.append(batch)
             if self.breaks_after == number:
                 self.breaks_after = None
@@ -83,7 +106,7 @@ class LedQuery:
         """A sink whose rows can be asked for by SQL, as those of Spark's memory sink."""
         kept: list[pa.Table] = []
 
-        def keep(frame: DataFrame, number: int) -> None:  # noqa: ARG001
+        def keep(frame: DataFrame, number: int) -> None:
             if mode == "complete":
                 kept.clear()
             kept.append(frame.toArrow())
@@ -112,6 +135,20 @@ class LedQuery:
 
     def _obstacle(self, number: int) -> Path:
         return Path(self.checkpoint) / "commits" / str(number)
+
+
+def breaking_in(frame: DataFrame, number: int) -> DataFrame:
+    """The rows of a stream that fails in the middle of a batch, after the first rows of a partition."""
+
+    def pass_on(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        context = TaskContext.get()
+        is_the_one = context is not None and context.getLocalProperty("streaming.sql.batchId") == str(number)
+        for batch in batches:
+            yield batch
+            if is_the_one and batch.num_rows:
+                raise RuntimeError(f"{BROKE_IN} {number}")
+
+    return frame.mapInArrow(pass_on, frame.schema)
 
 
 def console_text(frame: DataFrame, number: int, rows: int, width: int) -> str:

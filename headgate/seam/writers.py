@@ -8,7 +8,7 @@ from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from headgate.seam.options import led_option
 from headgate.seam.program import Program
-from headgate.seam.sinks import LedQuery, console_text
+from headgate.seam.sinks import LedQuery, breaking_in, console_text
 
 RECORDED = ("console", "memory", "noop")
 BY_PATH = ("json", "parquet", "csv", "text", "orc")
@@ -56,7 +56,7 @@ class LedWriter(DataFrameWriter):  # type: ignore[misc]
         format: str | None = None,
         mode: str | None = None,
         partitionBy: Any = None,
-        **options: Any,  # noqa: A002, N803
+        **options: Any,
     ) -> None:
         if format is not None:
             self.format(format)
@@ -65,7 +65,7 @@ class LedWriter(DataFrameWriter):  # type: ignore[misc]
         if self._source == "kafka":
             self._save_to_kafka(mode)
             return
-        self._program.note_written(self._source, place or self._given.get("path"))
+        self._program.note_write(self._source, place or self._given.get("path"))
         super().save(place, None, mode, partitionBy)
 
     def _save_to_kafka(self, mode: str | None) -> None:
@@ -74,22 +74,23 @@ class LedWriter(DataFrameWriter):  # type: ignore[misc]
             self._program.note_topic(self._given["topic"])
         else:
             frame = own_topics(self._program, frame)
+            self._program.note_write()
         plain = DataFrameWriter(frame).format("kafka").options(**self._given)
         (plain.mode(mode) if mode else plain).save()
 
-    def saveAsTable(self, name: str, *arguments: Any, **options: Any) -> None:  # noqa: N802
-        self._program.tables_written.add(name)
+    def saveAsTable(self, name: str, *arguments: Any, **options: Any) -> None:
+        self._program.note_write()
         super().saveAsTable(name, *arguments, **options)
 
-    def insertInto(self, tableName: str, overwrite: bool | None = None) -> None:  # noqa: N802, N803
-        self._program.tables_written.add(tableName)
+    def insertInto(self, tableName: str, overwrite: bool | None = None) -> None:
+        self._program.note_write()
         super().insertInto(tableName, overwrite)
 
 
 def _save_by_path(name: str) -> Any:
     def save(self: LedWriter, path: str, *arguments: Any, **options: Any) -> None:
         place = self._program.world.place(path)
-        self._program.note_written(name, place)
+        self._program.note_write(name, place)
         getattr(DataFrameWriter, name)(self, place, *arguments, **options)
 
     save.__name__ = name
@@ -128,18 +129,18 @@ class LedStreamWriter(DataStreamWriter):  # type: ignore[misc]
             self.option(key, value)
         return self
 
-    def outputMode(self, outputMode: str) -> "LedStreamWriter":  # noqa: N802, N803
+    def outputMode(self, outputMode: str) -> "LedStreamWriter":
         self._mode = outputMode.lower()
         return self._later("outputMode", outputMode)
 
-    def queryName(self, queryName: str) -> "LedStreamWriter":  # noqa: N802, N803
+    def queryName(self, queryName: str) -> "LedStreamWriter":
         self._name = queryName
         return self._later("queryName", queryName)
 
-    def partitionBy(self, *columns: Any) -> "LedStreamWriter":  # noqa: N802
+    def partitionBy(self, *columns: Any) -> "LedStreamWriter":
         return self._later("partitionBy", *columns)
 
-    def clusterBy(self, *columns: Any) -> "LedStreamWriter":  # noqa: N802
+    def clusterBy(self, *columns: Any) -> "LedStreamWriter":
         return self._later("clusterBy", *columns)
 
     def trigger(self, **how: Any) -> "LedStreamWriter":
@@ -149,7 +150,7 @@ class LedStreamWriter(DataStreamWriter):  # type: ignore[misc]
         self._source = "foreach"
         return self._later("foreach", f)
 
-    def foreachBatch(self, func: Any) -> "LedStreamWriter":  # noqa: N802
+    def foreachBatch(self, func: Any) -> "LedStreamWriter":
         self._source = "foreachbatch"
         self._function = func
         return self
@@ -161,7 +162,7 @@ class LedStreamWriter(DataStreamWriter):  # type: ignore[misc]
         outputMode: str | None = None,
         partitionBy: Any = None,
         queryName: str | None = None,
-        **options: Any,  # noqa: A002, N803
+        **options: Any,
     ) -> StreamingQuery:
         if format is not None:
             self.format(format)
@@ -170,19 +171,19 @@ class LedStreamWriter(DataStreamWriter):  # type: ignore[misc]
             self.option("path", path)
         return self._start(lambda writer: writer.start())
 
-    def toTable(  # noqa: N802
+    def toTable(
         self,
         tableName: str,
         format: str | None = None,
         outputMode: str | None = None,
         partitionBy: Any = None,
         queryName: str | None = None,
-        **options: Any,  # noqa: A002, N803
+        **options: Any,
     ) -> StreamingQuery:
         if format is not None:
             self.format(format)
         self._say_more(outputMode, partitionBy, queryName, options)
-        self._program.tables_written.add(tableName)
+        self._program.note_write()
         self._source = self._source or "table"
         return self._start(lambda writer: writer.toTable(tableName))
 
@@ -208,7 +209,9 @@ class LedStreamWriter(DataStreamWriter):  # type: ignore[misc]
                 self._program.note_topic(self._given["topic"])
             else:
                 frame = own_topics(self._program, frame)
-        self._program.note_written(self._source, self._given.get("path"))
+        self._program.note_write(self._source, self._given.get("path"))
+        if led.breaks_in is not None and not led.is_recorded:
+            frame = breaking_in(frame, led.breaks_in)
         writer = DataStreamWriter(frame)
         for method, arguments, named in self._calls:
             writer = getattr(writer, method)(*arguments, **named)
@@ -234,7 +237,7 @@ class LedStreamWriter(DataStreamWriter):  # type: ignore[misc]
             truncate = str(self._given.get("truncate", "true")).lower()
             width = 20 if truncate == "true" else 0 if truncate == "false" else int(truncate)
             return lambda frame, number: print(console_text(frame, number, rows, width))
-        return lambda frame, number: None  # noqa: ARG005
+        return lambda frame, number: None
 
     def _checkpoint(self) -> str:
         if "checkpointlocation" in self._given:

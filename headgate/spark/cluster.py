@@ -1,6 +1,6 @@
 """A Spark standalone master and two workers as child processes: loopback only, free ports, their own work folder.
 
-`python -m headgate.spark.cluster` prints the master's address and holds until Ctrl-C. `python -m headgate.spark.cluster COMMAND …`
+`python -m headgate.spark.cluster` prints the master's address and holds until Ctrl-C. With a COMMAND after it, it
 runs the command, with `{master}` in its words replaced by that address, and ends with its exit code.
 """
 

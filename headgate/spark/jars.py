@@ -108,7 +108,8 @@ def _only_one_fetches(folder: Path) -> Iterator[None]:
         lock = (folder.parent / f".{folder.name}.lock").open("w")
     except OSError as error:
         raise SandboxError(
-            f"The jars cannot be kept in {folder.parent} ({error.strerror}). Set HEADGATE_HOME to a folder you can write."
+            f"The jars cannot be kept in {folder.parent} ({error.strerror}): "
+            "set HEADGATE_HOME to a folder you can write."
         ) from error
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -48,7 +48,8 @@ def spark_session(
 ) -> SparkSession:
     """A session with Kafka and Delta Lake on board; `conf` wins over what is set here.
 
-    `ship` is a package that executors on other machines need. What Java and Spark's Python workers write is shown, masked, if `verbose`.
+    `ship` is a package that executors on other machines need. What Java and Spark's Python workers write is shown,
+    masked, if `verbose`.
     """
     settings = {"spark.app.name": name, **DELTA, **QUIET, **BOUNDED}
     if not is_submitted():

@@ -9,6 +9,7 @@ from datetime import date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+import pyarrow as pa
 from pyspark.sql import SparkSession
 from pytest_bdd.parser import Step
 
@@ -17,13 +18,15 @@ from headgate.compare.cells import CellReader
 from headgate.compare.grid import Cell, Grid, grid_of
 from headgate.errors import FeatureMistake, Refusal, StepFailure
 from headgate.project import Declared, find_job
-from headgate.seam.program import Program, kept_output
+from headgate.seam.program import FILES, Program, kept_output
 from headgate.seam.session import forget_session, scenario_session
+from headgate.seam.sinks import Break
 from headgate.seam.world import World
 from headgate.spark.queries import WaitedTooLong
-from headgate.stage.staged_program import StagedProgram
-from headgate.stage.topic import Event, Topic
+from headgate.stage.staged_program import ORDINALS, StagedProgram, StagedQuery
+from headgate.stage.topic import Event, Topic, topics_of
 
+ONE_QUERY = re.compile(r'(?:(?P<order>\w+) query|query "(?P<name>[^"]+)") of the (?P<job>.+)')
 PLACEHOLDER = re.compile(r"\{(kafka|folder|zone|topic [^{}]+|table [^{}]+)\}")
 
 
@@ -40,8 +43,8 @@ class Stage:
     zone: str = "UTC"
     topics: dict[str, Topic] = field(default_factory=dict)
     jobs: dict[str, StagedProgram] = field(default_factory=dict)
-    tables: dict[str, Path] = field(default_factory=dict)
     tables_mentioned: dict[str, int] = field(default_factory=dict)
+    breaks: dict[str, list[Break]] = field(default_factory=dict)
     remembered: dict[str, object] = field(default_factory=dict)
     refused: str | None = None
     printed: str = ""
@@ -118,8 +121,14 @@ class Stage:
 
     def make_missing_topic(self, name: str) -> None:
         """A topic that a program writes to and no sentence has made, as a broker would make it by itself."""
-        if name not in self.topics:
+        if name not in self.topics or not self.topics[name].exists:
             self.add_topic(name, partitions=1)
+
+    def find_topics(self) -> None:
+        """Know the topics that programs have written to without saying so beforehand."""
+        for real_name, partitions in topics_of(self.kafka, self.suffix, self.patience).items():
+            name = real_name.removesuffix(f"-{self.suffix}")
+            self.topics.setdefault(name, Topic(name, real_name, self.kafka, partitions, exists=True))
 
     def send(self, topic: str, events: list[Event]) -> None:
         """Send events and let every running job process them."""
@@ -140,6 +149,22 @@ class Stage:
                         f"{error}; the {staged.name} printed last: {staged.program.last_print}; --patience allows more"
                     ) from None
 
+    def break_batch(self, spoken: str, number: int, *, after_sink: bool) -> None:
+        """Let a batch fail: of a query that runs, or of one that the next start will bring."""
+        found = ONE_QUERY.fullmatch(spoken)
+        name = self.declared(found["job"] if found else spoken).name
+        which = (found["name"] or ORDINALS.get(found["order"], found["order"])) if found else 1
+        broken = Break(which, number, after_sink)
+        if name not in self.jobs or self.jobs[name].program is None:
+            self.breaks.setdefault(name, []).append(broken)
+            return
+        query = self.query(spoken).led()
+        if not after_sink and not query.is_recorded:
+            raise FeatureMistake(
+                f"the {name} writes straight to {query.sink}: say that it will break before it is started"
+            )
+        broken.apply(query)
+
     def declared(self, spoken: str) -> Declared:
         """The program that a sentence names."""
         try:
@@ -159,6 +184,13 @@ class Stage:
             running = ", ".join(each.name for each in streams) or "none"
             raise FeatureMistake(f"say which job is meant, as in 'of the early writer': {running} started here")
         return streams[0]
+
+    def query(self, spoken: str | None = None) -> StagedQuery:
+        """What a sentence is about: `the X`, `the second query of the X`, `the query "totals" of the X`."""
+        found = ONE_QUERY.fullmatch(spoken) if spoken else None
+        if found is None:
+            return StagedQuery(self.staged(spoken))
+        return StagedQuery(self.staged(found["job"]), found["order"] or found["name"])
 
     def start_job(self, spoken: str, words: list[str]) -> None:
         """Start a program with its words, and let it process what is there."""
@@ -195,8 +227,8 @@ class Stage:
         if not ended:
             at, printed = program.where(), program.last_print
             raise StepFailure(
-                f"the {staged.name} has not ended after {self.patience:g} s: it is at {at}, and printed last: {printed}."
-                f" If it does not end by itself, say 'the {staged.name} is running'"
+                f"the {staged.name} has not ended after {self.patience:g} s: it is at {at}, and printed last: "
+                f"{printed}. If it does not end by itself, say 'the {staged.name} is running'"
             )
         self._judge_end(staged, program)
         self.printed = program.output.getvalue()
@@ -226,7 +258,9 @@ class Stage:
         self.world.settings = {"spark.sql.session.timeZone": self.zone}
         filled = [self.filled(word) for word in [*declared.words, *words]]
         environment = {key: self.filled(value) for key, value in declared.environment.items()}
-        return Program(declared, self.world, filled, environment)
+        program = Program(declared, self.world, filled, environment)
+        program.breaks, self.breaks[declared.name] = self.breaks.get(declared.name, []), []
+        return program
 
     def filled(self, text: str) -> str:
         """The text with its placeholders filled in: {kafka}, {topic visits}, {table devices}, {folder}, {zone}."""
@@ -252,26 +286,79 @@ class Stage:
 
     def table_path(self, name: str) -> Path:
         """Where a table of this scenario is: by the path that programs use, or by its name in their databases."""
-        if name not in self.tables:
-            self.tables[name] = self._found_table(name)
-        return self.tables[name]
-
-    def _found_table(self, name: str) -> Path:
         if "/" not in name and self.world.spark.catalog.tableExists(name):
             detail = self.world.spark.sql(f"DESCRIBE DETAIL {name}").first()
             return Path(str(detail["location"]).removeprefix("file:"))
         if "/" in name:
-            return Path(self.world.place(name))
+            return Path(self.world.place(name).removeprefix("file://"))
         return self.folder / "tables" / name
 
     def mention_table(self, name: str) -> Path:
         """Where the table is; what it has by now counts as mentioned."""
         self.settle()
-        if name in self.tables and not self.tables[name].exists():
-            del self.tables[name]
         path = self.table_path(name)
         self.tables_mentioned[str(path)] = versions_of(path)
         return path
+
+    def add_rows(self, name: str, rows: pa.Table) -> None:
+        """Write rows to a Delta table, by its name or its path; what is there then counts as mentioned."""
+        database = name.rpartition(".")[0]
+        if "/" not in name and database:
+            self.world.spark.sql(f"CREATE DATABASE IF NOT EXISTS {database}")
+        frame = self.session().createDataFrame(rows)
+        writer = frame.coalesce(1).write.format("delta").mode("append")
+        if "/" in name:
+            writer.save(self.world.place(name))
+        else:
+            writer.saveAsTable(name)
+        self.mention_table(name)
+
+    def put_file(self, path: str, text: str) -> None:
+        """A file for programs to read; it appears whole."""
+        target = Path(self.world.place(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = target.with_name(f".{target.name}.{self.suffix}")
+        unfinished.write_text(text.rstrip("\n") + "\n", encoding="utf-8")
+        unfinished.replace(target)
+        self.mention_table(str(target.parent))
+
+    def put_rows(self, path: str, form: str, rows: pa.Table) -> None:
+        """A file with these rows in a folder for programs to read; it appears whole."""
+        if form not in FILES:
+            raise FeatureMistake(f"'{form}' is not one of {', '.join(FILES)}")
+        folder, draft = Path(self.world.place(path)), self.folder / "drafts" / uuid.uuid4().hex
+        options = {"header": "true"} if form == "csv" else {}
+        self.session().createDataFrame(rows).coalesce(1).write.format(form).options(**options).save(str(draft))
+        folder.mkdir(parents=True, exist_ok=True)
+        for file in data_files(draft):
+            file.replace(folder / file.name)
+        self.mention_table(str(folder))
+
+    def rows_of(self, path: Path) -> pa.Table:
+        """What a table or a folder of files holds now."""
+        return self.session().read.format(self.format_of(path)).load(str(path)).toArrow()
+
+    def session(self) -> SparkSession:
+        """A session on the scenario's tables, in the feature's zone."""
+        session = self.world.spark.newSession()
+        session.conf.set("spark.sql.session.timeZone", self.zone)
+        return session
+
+    def spoken_place(self, path: Path) -> str:
+        """A table or folder as a sentence names it."""
+        for parent in ("warehouse", "tables"):
+            if path.is_relative_to(self.folder / parent):
+                return ".".join(path.relative_to(self.folder / parent).parts).replace(".db.", ".")
+        return self.without_suffix(str(path))
+
+    def format_of(self, path: Path) -> str:
+        """What a folder holds: Delta, or files of the kind that a program wrote, or that their names tell."""
+        if (path / "_delta_log").is_dir():
+            return "delta"
+        starts = [start for staged in self.jobs.values() for start in staged.starts()]
+        noted = [start.places_written[str(path)] for start in starts if str(path) in start.places_written]
+        endings = {file.suffix[1:] for file in data_files(path)}
+        return (noted or sorted(endings & set(FILES)) or ["text"])[0]
 
     # The end.
 
@@ -279,11 +366,20 @@ class Stage:
         """Stop the programs, forget the topics, and leave nothing of the scenario in Spark."""
         for staged in self.jobs.values():
             staged.stop()
+        self.find_topics()
         for topic in self.topics.values():
             topic.delete()
         self._held.close()
 
 
 def versions_of(table: Path) -> int:
-    """How many versions a Delta table's log has."""
-    return len(list((table / "_delta_log").glob("*.json")))
+    """How many versions a Delta table's log has; of a folder of other files, how many there are."""
+    if (table / "_delta_log").is_dir():
+        return len(list((table / "_delta_log").glob("*.json")))
+    return len(data_files(table))
+
+
+def data_files(folder: Path) -> list[Path]:
+    """The files that Spark reads in a folder."""
+    files = (file for file in folder.rglob("*") if file.is_file())
+    return sorted(file for file in files if not any(part[0] in "._" for part in file.relative_to(folder).parts))

@@ -23,7 +23,7 @@ class StagedProgram:
     words: list[str] = field(default_factory=list)
     program: Program | None = None
     earlier_programs: list[Program] = field(default_factory=list)
-    drops_mentioned: int = 0
+    drops_mentioned: dict[str | None, int] = field(default_factory=dict)
     failure_mentioned: bool = False
     breaks_later: list[tuple[str, int]] = field(default_factory=list)
 
@@ -125,9 +125,15 @@ class StagedProgram:
             )
         return None
 
-    def rows_dropped(self) -> int:
-        """How many rows watermarks have dropped so far."""
-        return sum(each.rows_dropped for each in self.all_progress())
+    def rows_dropped(self, which: str | None = None) -> int:
+        """How many rows watermarks have dropped and no step mentioned: of one query, or of all."""
+        if which is None:
+            return sum(each.rows_dropped for each in self.all_progress()) - sum(self.drops_mentioned.values())
+        return sum(each.rows_dropped for each in self.progress(which)) - self.drops_mentioned.get(which, 0)
+
+    def mention_drops(self, which: str | None, count: int) -> None:
+        """A step has said that so many rows were dropped."""
+        self.drops_mentioned[which] = self.drops_mentioned.get(which, 0) + count
 
     def checkpoint(self, which: str | None = None) -> Path:
         """Where a query keeps its progress."""
@@ -135,3 +141,43 @@ class StagedProgram:
 
     def _reports(self, program: Program) -> dict[int, list[BatchProgress]]:
         return {led.order: RunningJob(self.name, [led.query]).batches() for led in program.queries}
+
+
+@dataclass(frozen=True)
+class StagedQuery:
+    """What a sentence is about: a program's query, which is the first unless the sentence says another."""
+
+    staged: StagedProgram
+    which: str | None = None
+
+    @property
+    def name(self) -> str:
+        """As a sentence says it."""
+        if self.which is None:
+            return self.staged.name
+        said = f"{self.which} query" if self.which in ORDINALS else f'query "{self.which}"'
+        return f"{said} of the {self.staged.name}"
+
+    def led(self) -> LedQuery:
+        """The query itself, of the latest start."""
+        return self.staged.query(self.which)
+
+    def seen(self) -> list[SeenBatch]:
+        """Its batches, over all starts."""
+        return self.staged.seen(self.which)
+
+    def batch(self, number: int) -> SeenBatch | None:
+        """The latest showing of a batch."""
+        return self.staged.batch(number, self.which)
+
+    def progress(self) -> list[BatchProgress]:
+        """What it reported of its batches."""
+        return self.staged.progress(self.which)
+
+    def checkpoint(self) -> Path:
+        """Where it keeps its progress."""
+        return self.staged.checkpoint(self.which)
+
+    def rows_dropped(self) -> int:
+        """How many rows its watermark has dropped that no step mentioned."""
+        return self.staged.rows_dropped(self.which)

@@ -3,8 +3,9 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
-from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from headgate.errors import StepFailure
@@ -19,6 +20,8 @@ class Event:
     value: bytes | None
     key: bytes | None = None
     partition: int | None = None
+    headers: tuple[tuple[str, bytes | None], ...] = ()
+    timestamp: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class Topic:
     real_name: str
     address: str
     partitions: int = 1
+    exists: bool = False
     sends: int = 0
     sent: list[Sent] = field(default_factory=list)
     positions: dict[int, int] = field(default_factory=dict)
@@ -47,7 +51,13 @@ class Topic:
         """Make the topic on the broker."""
         admin = AdminClient({"bootstrap.servers": self.address, **QUIET})
         new = NewTopic(self.real_name, self.partitions, 1, config=config)
-        admin.create_topics([new], operation_timeout=seconds)[self.real_name].result(timeout=seconds)
+        try:
+            admin.create_topics([new], operation_timeout=seconds)[self.real_name].result(timeout=seconds)
+        except KafkaException as error:
+            # A program has made it meanwhile.
+            if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                raise
+        self.exists = True
 
     def delete(self) -> None:
         """Ask the broker to forget the topic."""
@@ -86,6 +96,9 @@ class Topic:
                 value=event.value,
                 key=event.key,
                 partition=shared if event.partition is None else event.partition,
+                headers=list(event.headers),
+                # Kafka takes 0 for now.
+                timestamp=int(event.timestamp.timestamp() * 1000) if event.timestamp else 0,
                 on_delivery=lambda error, message, event=event: note(event, error, message),
             )
         left = producer.flush(seconds)
@@ -127,3 +140,9 @@ class Topic:
                 fresh.append(message)
                 self.positions[message.partition()] = message.offset() + 1
         return fresh
+
+
+def topics_of(address: str, suffix: str, seconds: float) -> dict[str, int]:
+    """The topics of one scenario that the broker has, with their partitions."""
+    known = AdminClient({"bootstrap.servers": address, **QUIET}).list_topics(timeout=seconds).topics
+    return {name: len(about.partitions) for name, about in known.items() if name.endswith(f"-{suffix}")}

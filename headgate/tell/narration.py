@@ -13,11 +13,7 @@ from rich.text import Text
 from headgate.seam.sinks import SeenBatch
 from headgate.stage.stage import Stage
 from headgate.stage.staged_program import StagedProgram
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """What a run can be told."""
-    parser.getgroup("headgate").addoption("--narrate", action="store_true", help="tell each scenario as it is played")
+from headgate.tell.reporting import STAGE
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -47,7 +43,9 @@ class Narrator:
 
     def pytest_bdd_after_step(self, request: pytest.FixtureRequest) -> None:
         """What the sentence has brought about."""
-        stage: Stage = request.getfixturevalue("stage")
+        stage = request.node.stash.get(STAGE, None)
+        if stage is None:
+            return
         for topic in stage.topics.values():
             for sent in self._fresh(f"sent {topic.name}", topic.sent):
                 value = "null" if sent.event.value is None else sent.event.value.decode(errors="replace")

@@ -1,6 +1,6 @@
 """Tells a failing scenario by its feature's file, line and step, not by a Python stack."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -16,31 +16,37 @@ STAGE: pytest.StashKey[Stage] = pytest.StashKey()
 PLAIN = (StepFailure, FeatureMistake, StepDefinitionNotFoundError)
 
 
-def pytest_bdd_before_step(request: pytest.FixtureRequest, step: Step) -> None:
-    """Let the stage know which sentence is being played."""
-    stage: Stage = request.getfixturevalue("stage")
-    request.node.stash[STAGE] = stage
-    stage.step = step
-    _refusal_stands(stage, step)
+def pytest_bdd_before_step(request: pytest.FixtureRequest, step: Step, step_func: Callable[..., object]) -> None:
+    """Let the stage know which sentence is being played; a project's other features have none."""
+    if step_func.__module__.startswith("headgate.steps."):
+        request.getfixturevalue("headgate_stage")
+    stage = request.node.stash.get(STAGE, None)
+    if stage is not None:
+        stage.step = step
+        _refusal_stands(stage, step)
 
 
 def pytest_bdd_step_error(request: pytest.FixtureRequest) -> None:
     """What follows a failed step is not looked at."""
-    request.getfixturevalue("stage").failed = True
+    _fail(request)
 
 
 def pytest_bdd_step_func_lookup_error(request: pytest.FixtureRequest, step: Step) -> None:
     """The same for a sentence that is not in the vocabulary."""
-    stage = request.getfixturevalue("stage")
-    request.node.stash[STAGE] = stage
-    stage.step = step
-    stage.failed = True
+    _fail(request, step)
+
+
+def _fail(request: pytest.FixtureRequest, step: Step | None = None) -> None:
+    stage = request.node.stash.get(STAGE, None)
+    if stage is not None:
+        stage.failed = True
+        stage.step = step or stage.step
 
 
 def pytest_bdd_after_scenario(request: pytest.FixtureRequest, feature: Feature, scenario: Scenario) -> None:  # noqa: ARG001
     """Fail a scenario that leaves output nobody mentioned."""
-    stage: Stage = request.getfixturevalue("stage")
-    if stage.failed:
+    stage = request.node.stash.get(STAGE, None)
+    if stage is None or stage.failed:
         return
     found = unmentioned(stage)
     if found:
@@ -52,9 +58,15 @@ def pytest_bdd_after_scenario(request: pytest.FixtureRequest, feature: Feature, 
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
     """Replace the stack by the step's place and the message."""
     report = yield
+    if STAGE not in item.stash and not _is_feature(item):
+        return report
     if call.excinfo is not None and isinstance(call.excinfo.value, PLAIN):
         report.longrepr = f"{_place(item)}\n\n{call.excinfo.value}"  # type: ignore[attr-defined]
     return report
+
+
+def _is_feature(item: pytest.Item) -> bool:
+    return item.path.suffix == ".feature"
 
 
 def _place(item: pytest.Item) -> str:

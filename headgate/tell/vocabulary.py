@@ -7,11 +7,12 @@ from types import ModuleType
 
 from pytest_bdd.steps import step_function_context_registry
 
-MODULES = ("times", "topics", "jobs", "batches", "tables", "checkpoints")
+MODULES = ("times", "topics", "jobs", "batches", "tables", "files", "checkpoints")
 HEADING = """\
 # The vocabulary
 
-Every sentence that a feature can use, as `python -m headgate.tell.vocabulary` prints them. `{…}` is what the sentence is about.
+Every sentence that a feature can use, as `python -m headgate.tell.vocabulary` prints them. `{…}` is what the sentence
+is about.
 A job is called by its name with spaces: `early-writer` is "the early writer".
 """
 
