@@ -52,7 +52,7 @@ def installed() -> Iterator[None]:
 def _replace(owner: Any, name: str, how: Replacement) -> Callable[[], None]:
     before = inspect.getattr_static(owner, name)
     original = before.__func__ if isinstance(before, (classmethod, staticmethod)) else before
-    getter = original.fget if isinstance(original, property) else original
+    getter: Any = original.fget if isinstance(original, property) else original
 
     def led(*arguments: Any, **named: Any) -> Any:
         program = current()

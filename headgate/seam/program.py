@@ -112,7 +112,7 @@ class Program:
         if self.error is not None:
             frames = list(traceback.extract_tb(self.error.__traceback__))
         elif self._thread.ident in sys._current_frames():
-            frames = list(traceback.extract_stack(sys._current_frames()[self._thread.ident]))  # type: ignore[index]
+            frames = list(traceback.extract_stack(sys._current_frames()[self._thread.ident]))
         own = [frame for frame in frames if self.is_own_file(frame.filename)]
         if not own:
             return str(self.declared.script)
@@ -329,7 +329,7 @@ class ProgramStream:
 def kept_output() -> Iterator[None]:
     """While it is in force, what programs print is kept with them."""
     out, err = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = ProgramStream(out), ProgramStream(err)  # type: ignore[assignment]
+    sys.stdout, sys.stderr = ProgramStream(out), ProgramStream(err)
     try:
         yield
     finally:

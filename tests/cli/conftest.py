@@ -9,20 +9,22 @@ import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
-from jobs.catalog import find_job
 from pyspark.sql import SparkSession
 
+from headgate.command.cli import main
 from headgate.kafka.kafka import Kafka
 from headgate.spark.queries import RunningJob
 from jobs.command.arguments import parse, session_settings
 from jobs.command.job import StreamingJob
 
+from .commands import ROOT, find_job
+
 SECONDS = 120
-ROOT = Path(__file__).parents[2]
 
 
 @dataclass
@@ -76,9 +78,9 @@ class Process:
     def __init__(self, words: list[str], folder: Path, environment: dict[str, str], given: bytes | None) -> None:
         self.out_file, self.err_file = folder / "stdout", folder / "stderr"
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "jobs", *words],
+            [sys.executable, "-m", "headgate", *words],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+            env={**os.environ, "PYTHONPATH": str(ROOT), "HEADGATE_PROJECT": str(ROOT), **environment},
             stdin=subprocess.PIPE,
             stdout=self.out_file.open("wb"),
             stderr=self.err_file.open("wb"),
@@ -138,18 +140,38 @@ def headgate(tmp_path: Path) -> Iterator[Callable[..., Process]]:
 
 
 @pytest.fixture
-def start_job(spark: SparkSession, tmp_path: Path) -> Iterator[Callable[..., RunningJob]]:
-    """Starts a job inside this process."""
+def command(monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    """Does in this process what `headgate` does with the words, and gives the exit code."""
+
+    def run_here(python: str, line: list[str], environment: dict[str, str]) -> NoReturn:
+        _, option, program, *words = line
+        assert option == "-c"
+        monkeypatch.setattr(sys, "argv", [option, *words])
+        exec(program, {})
+        raise AssertionError("the program has not ended with an exit code")
+
+    monkeypatch.setattr(os, "execve", run_here)
+    monkeypatch.setenv("HEADGATE_PROJECT", str(ROOT))
+    return lambda *words: main(words)
+
+
+@pytest.fixture
+def start_job(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Callable[..., RunningJob]]:
+    """Starts a job inside this process; `show`, if there is one, takes the place of printing its batches."""
     started: list[RunningJob] = []
 
-    def start(name: str, *words: str, show: Callable[..., None] = lambda batch, _: batch.collect()) -> RunningJob:
+    def start(name: str, *words: str, show: Callable[..., None] | None = None) -> RunningJob:
         job = find_job(name)
+        if show is not None:
+            monkeypatch.setattr(f"jobs.{name.replace('-', '_')}.print_batch", show)
         assert isinstance(job, StreamingJob)
         options = parse(job, ["--checkpoint", str(tmp_path / "checkpoint"), *words])
         session = spark.newSession()
         for key, value in session_settings(job, options).items():
             session.conf.set(key, value)
-        started.append(job.start(session, options, show))
+        started.append(job.start(session, options))
         return started[-1]
 
     yield start

@@ -37,7 +37,7 @@ def steady_visits(topics, topic: str) -> Iterator[None]:
 
 
 def test_available_now_prints_the_batches_and_nothing_else(headgate: Callable) -> None:
-    run = headgate("early-writer", "--available-now", "--send", "-", given=f"{VISIT}\nno JSON\n".encode())
+    run = headgate("run", "early-writer", "--available-now", "--send", "-", given=f"{VISIT}\nno JSON\n".encode())
     assert run.code() == 0, run.err
     assert run.out.startswith("-------------------------------------------\nBatch: 0\n")
     assert "|1       |1            |false      |" in run.out
@@ -52,7 +52,7 @@ def test_available_now_prints_the_batches_and_nothing_else(headgate: Callable) -
 def test_a_signal_ends_the_job_after_the_batch_in_hand(signal: str, headgate: Callable, topics, kafka: Kafka) -> None:
     topic = topics.make()
     with steady_visits(topics, topic):
-        run = headgate("visits-windows-counter", "--kafka", kafka.address, "--topic", topic, *QUICK)
+        run = headgate("run", "visits-windows-counter", "--kafka", kafka.address, "--topic", topic, *QUICK)
         run.wait_for("Batch: 3")
         getattr(run, signal)()
         assert run.code() == 0, run.err
@@ -69,7 +69,16 @@ def test_a_failed_query_is_one_line_and_verbose_shows_more_but_no_secret(
 ) -> None:
     topic = topics.make()
     topics.send(topic, "no JSON")
-    words = ["visits-counter", "--kafka", kafka.address, "--topic", topic, "--output-topic", topics.make("counts")]
+    words = [
+        "run",
+        "visits-counter",
+        "--kafka",
+        kafka.address,
+        "--topic",
+        topic,
+        "--output-topic",
+        topics.make("counts"),
+    ]
     words += ["--on-bad-record", "fail", "--available-now", *QUICK]
     words += ["--kafka-option", "client.id=env:HEADGATE_TEST_SECRET"]
     quiet = headgate(*words, HEADGATE_TEST_SECRET="sesame-open")
@@ -86,7 +95,7 @@ def test_a_failed_query_is_one_line_and_verbose_shows_more_but_no_secret(
 
 
 def test_a_missing_topic_is_refused(headgate: Callable, kafka: Kafka) -> None:
-    run = headgate("visits-windows-counter", "--kafka", kafka.address, "--topic", "nosuchtopic", *QUICK)
+    run = headgate("run", "visits-windows-counter", "--kafka", kafka.address, "--topic", "nosuchtopic", *QUICK)
     assert run.code() == 2
     assert run.err.startswith(f"Kafka at {kafka.address} has no topic nosuchtopic")
     assert run.err.count("\n") == 1
@@ -94,7 +103,7 @@ def test_a_missing_topic_is_refused(headgate: Callable, kafka: Kafka) -> None:
 
 def test_a_kafka_that_is_not_there_is_a_failure_and_its_client_s_log_has_no_secret(headgate: Callable) -> None:
     run = headgate(
-        *["visits-windows-counter", "--kafka", "127.0.0.1:1", "--verbose", *QUICK],
+        *["run", "visits-windows-counter", "--kafka", "127.0.0.1:1", "--verbose", *QUICK],
         *["--kafka-option", "default.api.timeout.ms=2000", "--kafka-option", "request.timeout.ms=1000"],
         *["--kafka-option", "client.id=env:HEADGATE_TEST_SECRET"],
         HEADGATE_TEST_SECRET="sesame-open",
@@ -107,7 +116,7 @@ def test_a_kafka_that_is_not_there_is_a_failure_and_its_client_s_log_has_no_secr
 
 
 def test_a_java_that_does_not_start_leaves_its_last_words(headgate: Callable, kafka: Kafka) -> None:
-    run = headgate("early-writer", "--kafka", kafka.address, "--conf", "spark.driver.memory=nonsense")
+    run = headgate("run", "early-writer", "--kafka", kafka.address, "--conf", "spark.driver.memory=nonsense")
     assert run.code() == 1
     assert run.err.startswith("Spark's Java did not start; its last words: ")
     assert "Invalid maximum heap size" in run.err

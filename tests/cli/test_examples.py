@@ -11,14 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from jobs.catalog import NAMES, find_job
 from pyspark.sql import SparkSession
 
-from headgate.command.cli import main
 from headgate.kafka.kafka import Kafka
 
+from .commands import NAMES, ROOT, example_of
+
 SECONDS = 240
-ROOT = Path(__file__).parents[2]
 FOLDERS = ("visits_table", "early_writer_checkpoint")
 SHOWN = {
     "early-writer": "|1       |1            |false      |",
@@ -38,9 +37,10 @@ SHOWN = {
 @pytest.fixture
 def shell(tmp_path: Path) -> Callable[[str], subprocess.CompletedProcess]:
     """Runs a command line in which `headgate` is this code."""
-    (tmp_path / "headgate").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m jobs "$@"\n')
+    (tmp_path / "headgate").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m headgate "$@"\n')
     (tmp_path / "headgate").chmod(0o755)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    found = {"PYTHONPATH": str(ROOT), "HEADGATE_PROJECT": str(ROOT), "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    environment = {**os.environ, **found}
 
     def run(line: str) -> subprocess.CompletedProcess:
         return subprocess.run(
@@ -87,21 +87,26 @@ def commands(example: str) -> list[str]:
 @pytest.mark.usefixtures("_at_hand")
 @pytest.mark.parametrize("name", SHOWN)
 def test_the_example_shows_what_the_job_does(
-    name: str, shell: Callable, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
+    name: str,
+    command: Callable[..., int],
+    shell: Callable,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
-    for command in commands(find_job(name).example):
-        feeder, _, consumer = command.rpartition("|")
+    for line in commands(example_of(name)):
+        feeder, _, consumer = line.rpartition("|")
         records = shell(feeder).stdout if feeder else b""
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(records)))
         headgate, *words = shlex.split(consumer)
         assert headgate == "headgate"
         # The run's Java was started in another folder.
         words = [str(tmp_path / word) if word in FOLDERS else word for word in words]
-        assert main(words) == 0, capfd.readouterr().err
+        assert command(*words) == 0, capfd.readouterr().err
     assert SHOWN[name] in "".join(capfd.readouterr())
 
 
 def test_an_example_works_as_pasted(shell: Callable) -> None:
-    run = shell(find_job("rewind-checkpoint").example)
+    run = shell(example_of("rewind-checkpoint"))
     assert run.returncode == 0, run.stderr
     assert SHOWN["rewind-checkpoint"].encode() in run.stdout

@@ -3,17 +3,17 @@
 from pathlib import Path
 
 import pytest
-from jobs.catalog import find_job
 
 from jobs.command.arguments import parse
 from jobs.command.secrets import Mask
+from jobs.early_writer import JOB
 
 JAAS = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="reader" password="hush hush";'
 
 
 def masked(text: str, *settings: str) -> str:
     words = [word for setting in settings for word in ("--kafka-option", setting)]
-    return Mask(parse(find_job("early-writer"), words))(text)
+    return Mask(parse(JOB, words))(text)
 
 
 def test_settings_that_are_secret_by_name_are_hidden() -> None:

@@ -1,0 +1,1 @@
+"""Streams, started with spark-submit jobs/NAME.py."""

@@ -1,0 +1,1 @@
+"""What our features say beside the sentences of Headgate."""
