@@ -100,13 +100,13 @@ def _declared(name: str, value: Any, project: Path) -> Declared:
         name,
         value["run"],
         project,
-        tuple(_split(words) if isinstance(words, str) else map(str, words)),
+        tuple(split_words(words) if isinstance(words, str) else map(str, words)),
         {key: str(each) for key, each in value.get("environment", {}).items()},
         {key: str(each) for key, each in value.get("settings", {}).items()},
     )
 
 
-def _split(words: str) -> list[str]:
+def split_words(words: str) -> list[str]:
     """Words as a shell splits them; a placeholder such as {topic visits} is one."""
     kept = shlex.split(words.replace("{topic ", "{topic\0").replace("{table ", "{table\0"))
     return [word.replace("\0", " ") for word in kept]

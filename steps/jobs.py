@@ -1,9 +1,8 @@
 """Sentences about jobs: started, stopped, started again, failing, refused."""
 
-import shlex
-
 from headgate.compare.checks import fail
 from headgate.errors import FeatureMistake
+from headgate.project import split_words
 from headgate.stage.stage import Stage
 
 from .sentences import given, then, when
@@ -20,7 +19,7 @@ def job_is_running(stage: Stage, job: str) -> None:
 @when('the {job} starts with "{words}"')
 def job_is_running_with(stage: Stage, job: str, words: str) -> None:
     """The same with options, as on its command line; topics and folders are this scenario's own."""
-    stage.start_job(job, shlex.split(words))
+    stage.start_job(job, split_words(words))
 
 
 @when("the {job} runs")
@@ -32,7 +31,7 @@ def job_runs(stage: Stage, job: str) -> None:
 @when('the {job} runs with "{words}"')
 def job_runs_with(stage: Stage, job: str, words: str) -> None:
     """Runs a job or command that ends by itself."""
-    stage.run_job(job, shlex.split(words))
+    stage.run_job(job, split_words(words))
 
 
 @when("the {job} is stopped")

@@ -25,12 +25,12 @@ BIN = Path(sys.executable).parent
 SECONDS = 180
 # Spark's 200 partitions would be 198 empty tasks a batch.
 FEW_TASKS = ["--conf", "spark.sql.shuffle.partitions=2"]
-WHERE_JOBS_IS = """
+WHERE_THE_CODE_IS = """
 import sys
 from headgate.spark.session import spark_session
 spark = spark_session("where", sys.argv[1], {})
 numbers = spark.sparkContext.parallelize(range(4), 4)
-print(numbers.map(lambda _: __import__("jobs").__file__).distinct().collect())
+print(numbers.map(lambda _: __import__("headgate").__file__).distinct().collect())
 spark.stop()
 """
 TWO_VISITS = """\
@@ -94,7 +94,7 @@ def visits(kafka: Kafka) -> Visits:
 def _pack(folder: Path) -> Path:
     # -S: without what is installed, since packing needs only the standard library.
     subprocess.run(
-        [sys.executable, "-S", "-m", "headgate.spark.package"], cwd=folder, env={"PYTHONPATH": str(ROOT)}, check=True
+        [sys.executable, "-S", "-m", "jobs.command.package"], cwd=folder, env={"PYTHONPATH": str(ROOT)}, check=True
     )
     return folder / "dist"
 
@@ -124,7 +124,7 @@ def test_a_submitted_job_prints_its_batches(
     visits.send(0, 1)
     words = ["early-writer", "--kafka", kafka.address, "--topic", visits.topic, "--checkpoint", "kept"]
     run = _submit(cluster, dist, tmp_path, *words, *FEW_TASKS, "--available-now")
-    assert run.returncode == 0, run.stderr
+    assert run.returncode == 0, f"{run.stdout}\n{run.stderr}"
     # spark-submit puts the job's standard error, here its progress, on standard output.
     shown = run.stdout.splitlines(keepends=True)
     assert "".join(line for line in shown if not line.startswith("{")) == TWO_VISITS
@@ -141,7 +141,7 @@ def test_a_submitted_job_refuses_in_one_sentence(cluster: SparkCluster, dist: Pa
 
 def test_executors_run_the_shipped_code(cluster: SparkCluster, tmp_path: Path) -> None:
     run = subprocess.run(
-        [sys.executable, "-c", WHERE_JOBS_IS, cluster.master],
+        [sys.executable, "-c", WHERE_THE_CODE_IS, cluster.master],
         cwd=tmp_path,
         env=_environment(PYTHONPATH=str(ROOT)),
         capture_output=True,
@@ -149,18 +149,22 @@ def test_executors_run_the_shipped_code(cluster: SparkCluster, tmp_path: Path) -
         timeout=SECONDS,
         check=False,
     )
-    assert run.stdout == "['./headgate.zip/jobs/__init__.py']\n", run.stderr
+    assert run.stdout == "['./headgate.zip/headgate/__init__.py']\n", run.stderr
 
 
 def test_a_worker_dies_and_the_counts_stay_right(
     cluster: SparkCluster, visits: Visits, kafka: Kafka, tmp_path: Path
 ) -> None:
     visits.send(0)
-    words = ["early-writer", "--kafka", kafka.address, "--topic", visits.topic, "--master", cluster.master]
+    words = ["run", "early-writer", "--kafka", kafka.address, "--topic", visits.topic, "--master", cluster.master]
     out, err = tmp_path / "out", tmp_path / "err"
     with out.open("wb") as to_out, err.open("wb") as to_err:
         job = subprocess.Popen(
-            [f"{BIN}/headgate", *words], cwd=tmp_path, env=_environment(), stdout=to_out, stderr=to_err
+            [f"{BIN}/headgate", *words],
+            cwd=tmp_path,
+            env=_environment(HEADGATE_PROJECT=str(ROOT)),
+            stdout=to_out,
+            stderr=to_err,
         )
     try:
         _wait_until(lambda: "|1       |1            |" in out.read_text(), job, err)
@@ -187,7 +191,7 @@ def _wait_until(fulfilled: Callable[[], bool], job: subprocess.Popen[bytes], err
 def test_the_same_code_gives_the_same_package(dist: Path, tmp_path: Path) -> None:
     assert (_pack(tmp_path) / "headgate.zip").read_bytes() == (dist / "headgate.zip").read_bytes()
     names = zipfile.ZipFile(dist / "headgate.zip").namelist()
-    assert {"jobs/cli.py", "jobs/rewind/plan.py", "headgate/ivy.xml"} <= set(names)
+    assert {"jobs/early_writer.py", "headgate/rewind/plan.py", "headgate/spark/ivy.xml"} <= set(names)
     assert {name.split("/")[0] for name in names} == {"jobs", "headgate"}
     assert not [name for name in names if "__pycache__" in name]
 

@@ -19,7 +19,7 @@ PORT_IN_README = "29092"
 BLOCK = re.compile(r"<!-- tests/test_readme.py runs these commands -->\n```console\n(.*?)```", re.DOTALL)
 
 SHOWN = {
-    "--help": "visits-counter-reprocessing",
+    "--help": "visits counter reprocessing",
     "early-writer": "|1       |1            |false      |",
     "rewind-checkpoint": "to batch 0",
     "visits-generator --count": "visit_id",
@@ -88,7 +88,8 @@ def _has_topic(address: str) -> bool:
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    found = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HEADGATE_PROJECT": str(ROOT)}
+    return {**os.environ, **found}
 
 
 def _free_port() -> str:

@@ -42,9 +42,10 @@ def main(words: Sequence[str] | None = None) -> int:
 def overview() -> str:
     """What there is, a line each."""
     tools = {name: _tool(name) for name in TOOLS}
-    width = max(map(len, tools)) + 2
+    jobs = _jobs()
+    width = max(map(len, [*tools, *jobs])) + 2
     lines = [USAGE, "", "jobs that pyproject.toml declares here:"]
-    lines += [f"  {name:{width}}{job.run}" for name, job in _jobs().items()] or ["  none"]
+    lines += [f"  {name:{width}}{job.run}" for name, job in jobs.items()] or ["  none"]
     lines += ["", "tools:", *[f"  {name:{width}}{tool.summary}" for name, tool in tools.items()], ""]
     return "\n".join([*lines, "`headgate TOOL --help` shows a tool's options, their defaults and an example."])
 

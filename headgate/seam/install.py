@@ -3,10 +3,13 @@
 A replacement asks which program the calling code belongs to. Code of no program gets the original.
 """
 
+import atexit
 import importlib.abc
 import importlib.machinery
 import importlib.util
 import inspect
+import logging
+import os
 import re
 import signal
 import sys
@@ -15,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -29,6 +33,7 @@ from pyspark.sql.streaming.query import StreamingQuery, StreamingQueryManager
 from headgate.seam.current import current
 from headgate.seam.program import INSTALLED, Program
 from headgate.seam.readers import LedReader, LedStreamReader
+from headgate.seam.surroundings import ProgramEnvironment
 from headgate.seam.writers import LedStreamWriter, LedWriter
 
 Replacement = Callable[..., Any]
@@ -39,11 +44,13 @@ CHANGES = re.compile(r"\s*(insert|merge|update|delete|create|replace|truncate)\b
 def installed() -> Iterator[None]:
     """While it is in force, programs of scenarios are led."""
     undo = [_replace(owner, name, how) for owner, name, how in REPLACED]
-    finder = ProgramModules()
+    finder, environment = ProgramModules(), os.environ
     sys.meta_path.insert(0, finder)
+    os.environ = ProgramEnvironment(environment)  # noqa: B003
     try:
         yield
     finally:
+        os.environ = environment  # noqa: B003
         sys.meta_path.remove(finder)
         for back in reversed(undo):
             back()
@@ -174,6 +181,40 @@ def _handle_signal(program: Program, original: Any, number: int, handler: Any) -
     return before
 
 
+def _exit_now(program: Program, original: Any, code: int) -> None:
+    """`os._exit` would end the whole run."""
+    raise SystemExit(code)
+
+
+def _at_exit(program: Program, original: Any, function: Any, *arguments: Any, **named: Any) -> Any:
+    """What the program itself wants done at its end; what a library wants is for the end of the run."""
+    if not program.is_own_file(sys._getframe(2).f_code.co_filename):
+        return original(function, *arguments, **named)
+    program.at_exit.append(lambda: function(*arguments, **named))
+    return function
+
+
+def _configure_logging(program: Program, original: Any, **how: Any) -> None:
+    """As in a process of its own, though the run has handlers already: a program's records go to its output."""
+    root = logging.getLogger()
+    others, level = root.handlers, root.level
+    root.handlers = []
+    try:
+        original(**how)
+        own = root.handlers
+    finally:
+        root.handlers = others
+    for handler in own:
+        handler.addFilter(lambda record: current() is program)
+        root.addHandler(handler)
+        program.undo.append(partial(root.removeHandler, handler))
+    program.undo.append(lambda: root.setLevel(level))
+
+
+def _leave_log_level(program: Program, original: Any, context: SparkContext, logLevel: str) -> None:
+    """Spark's log is the run's."""
+
+
 def _pickled_by_value(module: ModuleType) -> bool:
     """Modules of a program go to Spark's workers with the functions that need them."""
     file = getattr(module, "__file__", None)
@@ -196,7 +237,7 @@ class ProgramModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if name in program.modules:
             return importlib.machinery.ModuleSpec(name, self)
         if path is None:
-            return importlib.machinery.PathFinder.find_spec(name, [str(program.declared.script.parent)])
+            return importlib.machinery.PathFinder.find_spec(name, program.import_folders)
         return None
 
     def create_module(self, spec: Any) -> ModuleType:
@@ -223,6 +264,7 @@ REPLACED: list[tuple[Any, str, Replacement]] = [
     (SparkContext, "__init__", _begin_context),
     (SparkContext, "getOrCreate", _make_context),
     (SparkContext, "stop", _stop_session),
+    (SparkContext, "setLogLevel", _leave_log_level),
     (SparkContext, "textFile", _by_first_path),
     (SparkContext, "wholeTextFiles", _by_first_path),
     (SparkContext, "setCheckpointDir", _by_first_path),
@@ -237,5 +279,8 @@ REPLACED: list[tuple[Any, str, Replacement]] = [
     (threading.Thread, "start", _start_thread),
     (signal, "signal", _handle_signal),
     (time, "sleep", _sleep),
+    (os, "_exit", _exit_now),
+    (atexit, "register", _at_exit),
+    (logging, "basicConfig", _configure_logging),
     (cloudpickle, "_is_registered_pickle_by_value", _is_by_value),
 ]

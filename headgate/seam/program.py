@@ -3,14 +3,13 @@
 import ctypes
 import importlib
 import io
-import os
 import signal
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,9 +18,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQueryListener
 
 from headgate.project import Declared
-from headgate.seam.current import BATCH_OUTPUT, PROGRAM, current
+from headgate.seam.current import PROGRAM
 from headgate.seam.session import apply_settings, program_session
 from headgate.seam.sinks import Break, LedQuery
+from headgate.seam.surroundings import keep_output, surroundings
 from headgate.seam.world import World
 from headgate.spark.progress import BatchProgress
 
@@ -33,6 +33,7 @@ GRACE_SECONDS = 2.0
 END_SECONDS = 10.0
 FILES = ("parquet", "json", "csv", "text", "orc")
 INSTALLED = ("site-packages", "dist-packages")
+GATE = Path(__file__).parents[1]
 
 
 class Closing(SystemExit):
@@ -47,7 +48,8 @@ class Program:
         self.name = declared.name
         self.world = world
         self.words = list(words)
-        self.environment = dict(environment)
+        self.environment: dict[str, str | None] = dict(environment)
+        """Its own variables, over those of the run; None where it has deleted one."""
         self.queries: list[LedQuery] = []
         self.output = io.StringIO()
         self.topics_written: set[str] = set()
@@ -57,6 +59,9 @@ class Program:
         self.writes = 0
         self.breaks: list[Break] = []
         self.handlers: dict[int, Any] = {}
+        self.at_exit: list[Callable[[], object]] = []
+        self.undo: list[Callable[[], object]] = []
+        """Takes back what it has set for the whole process."""
         self.modules: dict[str, ModuleType] = {}
         self.exit_code: int | None = None
         self.error: BaseException | None = None
@@ -73,7 +78,8 @@ class Program:
 
     def start(self, seconds: float, *, to_its_end: bool = False) -> bool:
         """Start it and wait until it has got there: it waits for its queries, or has ended. Tells whether it did."""
-        with _surroundings(self):
+        keep_output()
+        with surroundings(self):
             self._thread.start()
             deadline = time.monotonic() + seconds
             while time.monotonic() < deadline:
@@ -82,7 +88,14 @@ class Program:
         return False
 
     def stop(self, stop_queries: Callable[[], None]) -> None:
-        """End its queries, then the program itself, the way that it provides for."""
+        """End its queries, then the program itself, the way that it provides for; leave nothing of it in force."""
+        try:
+            self._stop(stop_queries)
+        finally:
+            while self.undo:
+                self.undo.pop()()
+
+    def _stop(self, stop_queries: Callable[[], None]) -> None:
         self._closing = True
         stop_queries()
         if self.ended.wait(GRACE_SECONDS):
@@ -120,26 +133,37 @@ class Program:
 
     def is_own_file(self, file: str) -> bool:
         """Whether the file is the program's, and not of an installed package or of the gate."""
-        path = Path(file)
-        homes = (self.declared.script.parent, self.declared.project)
-        gate = Path(__file__).parents[1]
-        return any(path.is_relative_to(home) for home in homes) and not (
-            set(path.parts) & set(INSTALLED) or path.is_relative_to(gate)
-        )
+        return _is_below(file, (self.declared.script.parent, self.declared.project))
+
+    @property
+    def import_folders(self) -> list[str]:
+        """Where its imports are looked for, the folder of the program itself first."""
+        project, beside = self.declared.project, self.declared.script.parent
+        home = [project] if self.declared.is_entry_point else [beside, project]
+        return [str(folder) for folder in [*home, project / "src"]]
 
     def _run(self) -> None:
         PROGRAM.set(self)
         try:
-            self.exit_code = _exit_code(self._play())
+            self._play_to_its_end(self._play)
+            while self.at_exit:
+                self._play_to_its_end(self.at_exit.pop())
+        finally:
+            self.ended.set()
+
+    def _play_to_its_end(self, part: Callable[[], object]) -> None:
+        try:
+            self._ends(_exit_code(part()))
         except SystemExit as end:
-            self.exit_code = _exit_code(end.code)
+            self._ends(_exit_code(end.code))
             if isinstance(end.code, str):
                 print(end.code, file=sys.stderr)
         except BaseException as error:
-            self.error = error
-            self.exit_code = 1
-        finally:
-            self.ended.set()
+            self.error = self.error or error
+            self._ends(1)
+
+    def _ends(self, code: int) -> None:
+        self.exit_code = self.exit_code or code
 
     def _play(self) -> object:
         script = self.declared.script
@@ -258,82 +282,9 @@ def _exit_code(code: object) -> int:
     return code if isinstance(code, int) else 1
 
 
-@contextmanager
-def _surroundings(program: Program) -> Iterator[None]:
-    """What a program finds when it starts: its words, its folder on the path, its environment, no foreign modules."""
-    script = program.declared.script
-    home = str(program.declared.project if program.declared.is_entry_point else script.parent)
-    before = {name: module for name, module in sys.modules.items() if _is_of(program, module)}
-    argv, path, main, environment = sys.argv, list(sys.path), sys.modules["__main__"], dict(os.environ)
-    for name in before:
-        del sys.modules[name]
-    sys.argv = [str(script), *program.words]
-    sys.path.insert(0, home)
-    sys.path += [str(program.declared.project), str(program.declared.project / "src")]
-    os.environ.update(program.environment)
-    if not program.declared.is_entry_point:
-        own_main = ModuleType("__main__")
-        own_main.__dict__.update(__file__=str(script), __builtins__=__builtins__)
-        sys.modules["__main__"] = own_main
-    importlib.invalidate_caches()
-    try:
-        yield
-    finally:
-        program.modules = {name: module for name, module in sys.modules.items() if _is_of(program, module)}
-        for name in program.modules:
-            del sys.modules[name]
-        sys.modules.update(before)
-        sys.modules["__main__"] = main
-        sys.argv, sys.path[:] = argv, path
-        for key in os.environ.keys() - environment.keys():
-            del os.environ[key]
-        os.environ.update(environment)
-
-
-def _is_of(program: Program, module: ModuleType) -> bool:
-    name = getattr(module, "__name__", "")
-    file = getattr(module, "__file__", None)
-    if name == "__main__" or file is None or name.split(".")[0] in ("headgate", "conftest"):
+@cache
+def _is_below(file: str, homes: tuple[Path, ...]) -> bool:
+    path = Path(file)
+    if set(path.parts) & set(INSTALLED) or path.is_relative_to(GATE):
         return False
-    if program.declared.is_entry_point and name.split(".")[0] != program.declared.run.split(":")[0].split(".")[0]:
-        return False
-    folder = program.declared.project if program.declared.is_entry_point else program.declared.script.parent
-    return program.is_own_file(file) and Path(file).is_relative_to(folder) and "test" not in Path(file).name
-
-
-class ProgramStream:
-    """Standard output or error: a program's own, or what was there before."""
-
-    def __init__(self, outside: Any) -> None:
-        self._outside = outside
-
-    def write(self, text: str) -> int:
-        """Keep the text with the program that prints it."""
-        program = current()
-        if program is None:
-            return int(self._outside.write(text))
-        batch = BATCH_OUTPUT.get()
-        if batch is not None:
-            batch.write(text)
-        return program.output.write(text)
-
-    def isatty(self) -> bool:
-        """A program's output is kept, not shown."""
-        return False if current() is not None else bool(self._outside.isatty())
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._outside, name)
-
-
-@contextmanager
-def kept_output() -> Iterator[None]:
-    """While it is in force, what programs print is kept with them."""
-    out, err = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = ProgramStream(out), ProgramStream(err)
-    try:
-        yield
-    finally:
-        if isinstance(sys.stdout, ProgramStream):
-            sys.stdout = out
-        if isinstance(sys.stderr, ProgramStream):
-            sys.stderr = err
+    return any(path.is_relative_to(home) for home in homes)

@@ -21,6 +21,10 @@ class _Led:
     _source: str
     _polls_quickly: bool
 
+    def __init__(self, spark: SparkSession, program: Program) -> None:
+        super().__init__(spark)  # type: ignore[call-arg]
+        self._program, self._source, self._polls_quickly = program, "", False
+
     def format(self, source: str) -> Any:
         self._source = source.lower()
         return super().format(source)  # type: ignore[misc]
@@ -56,7 +60,12 @@ class _Led:
         return frame.withColumn("topic", plain)
 
     def parquet(self, *paths: str, **options: Any) -> DataFrame:
-        return super().parquet(*[self._to_read(each) for each in paths], **options)  # type: ignore[misc]
+        named = [options.pop("path")] if "path" in options else []
+        return super().parquet(*[self._to_read(each) for each in (*paths, *named)], **options)  # type: ignore[misc]
+
+    def table(self, tableName: str) -> DataFrame:
+        """A table by its name, or by its format and path."""
+        return super().table(self._program.world.sql(tableName))  # type: ignore[misc]
 
 
 def _by_path(name: str) -> Any:
@@ -75,18 +84,6 @@ for _name in BY_PATH:
 class LedReader(_Led, DataFrameReader):  # type: ignore[misc]
     """`spark.read` in a program."""
 
-    def __init__(self, spark: SparkSession, program: Program) -> None:
-        super().__init__(spark)
-        self._program, self._source, self._polls_quickly = program, "", False
-
-    def table(self, tableName: str) -> DataFrame:
-        """A table by its name, or by its format and path."""
-        return super().table(self._program.world.sql(tableName))
-
 
 class LedStreamReader(_Led, DataStreamReader):  # type: ignore[misc]
     """`spark.readStream` in a program."""
-
-    def __init__(self, spark: SparkSession, program: Program) -> None:
-        super().__init__(spark)
-        self._program, self._source, self._polls_quickly = program, "", False

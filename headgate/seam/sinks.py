@@ -16,6 +16,7 @@ from pyspark.sql.streaming import StreamingQuery
 
 from headgate.seam.current import BATCH_OUTPUT, current
 
+RECORDED = ("console", "memory", "noop", "foreach", "foreachbatch")
 RULE = "-" * 43
 BROKE_IN = "the printer broke in the middle of batch"
 Sink = Callable[[DataFrame, int], Any]
@@ -102,22 +103,25 @@ class LedQuery:
             BATCH_OUTPUT.reset(token)
             frame.unpersist()
 
-    def memory_view(self, name: str, mode: str) -> Sink:
+    def memory_view(self, name: str, mode: str, stream: DataFrame) -> Sink:
         """A sink whose rows can be asked for by SQL, as those of Spark's memory sink."""
+        # A batch has a session of its own; the program asks in that of the stream.
+        session, schema = stream.sparkSession, stream.schema
         kept: list[pa.Table] = []
+        session.createDataFrame([], schema).createOrReplaceTempView(name)
 
         def keep(frame: DataFrame, number: int) -> None:
             if mode == "complete":
                 kept.clear()
             kept.append(frame.toArrow())
-            frame.sparkSession.createDataFrame(pa.concat_tables(kept)).createOrReplaceTempView(name)
+            session.createDataFrame(pa.concat_tables(kept), schema).createOrReplaceTempView(name)
 
         return keep
 
     @property
     def is_recorded(self) -> bool:
         """Whether its batches are seen on their way."""
-        return self.sink in ("console", "memory", "noop", "foreachbatch")
+        return self.sink in RECORDED
 
     def break_after(self, number: int) -> None:
         """Let the batch fail when its sink is done and Spark has not yet noted so."""

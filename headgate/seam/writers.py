@@ -6,11 +6,10 @@ from pyspark.sql import Column, DataFrame, DataFrameWriter
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
-from headgate.seam.options import led_option
+from headgate.seam.options import led_option, led_trigger
 from headgate.seam.program import Program
 from headgate.seam.sinks import LedQuery, breaking_in, console_text
 
-RECORDED = ("console", "memory", "noop")
 BY_PATH = ("json", "parquet", "csv", "text", "orc")
 
 
@@ -110,7 +109,8 @@ class LedStreamWriter(DataStreamWriter):  # type: ignore[misc]
         self._source = ""
         self._mode = "append"
         self._name: str | None = None
-        self._given: dict[str, Any] = {}
+        self._given: dict[str, tuple[str, Any]] = {}
+        """Options as they were typed, under their names in small letters."""
         self._function: Any = None
         self._calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
 
@@ -121,7 +121,7 @@ class LedStreamWriter(DataStreamWriter):  # type: ignore[misc]
     def option(self, key: str, value: Any) -> "LedStreamWriter":
         led = led_option(self._program.world, key, value)
         if led is not None:
-            self._given[key.lower()] = led
+            self._given[key.lower()] = key, led
         return self
 
     def options(self, **options: Any) -> "LedStreamWriter":
@@ -144,11 +144,12 @@ class LedStreamWriter(DataStreamWriter):  # type: ignore[misc]
         return self._later("clusterBy", *columns)
 
     def trigger(self, **how: Any) -> "LedStreamWriter":
-        return self._later("trigger", **how)
+        return self._later("trigger", **led_trigger(self._program.world, how))
 
     def foreach(self, f: Any) -> "LedStreamWriter":
         self._source = "foreach"
-        return self._later("foreach", f)
+        self._function = DataStreamWriter._construct_foreach_function(f)
+        return self
 
     def foreachBatch(self, func: Any) -> "LedStreamWriter":
         self._source = "foreachbatch"
@@ -183,9 +184,8 @@ class LedStreamWriter(DataStreamWriter):  # type: ignore[misc]
         if format is not None:
             self.format(format)
         self._say_more(outputMode, partitionBy, queryName, options)
-        self._program.note_write()
         self._source = self._source or "table"
-        return self._start(lambda writer: writer.toTable(tableName))
+        return self._start(lambda writer: writer.toTable(self._program.world.sql(tableName)))
 
     def _say_more(self, mode: str | None, columns: Any, name: str | None, options: dict[str, Any]) -> None:
         if mode is not None:
@@ -203,45 +203,51 @@ class LedStreamWriter(DataStreamWriter):  # type: ignore[misc]
     def _start(self, begin: Any) -> StreamingQuery:
         self._program.refuse_if_closing()
         led = self._program.new_query(self._name, self._source, self._checkpoint())
-        frame = self._df
-        if self._source == "kafka":
-            if "topic" in self._given:
-                self._program.note_topic(self._given["topic"])
-            else:
-                frame = own_topics(self._program, frame)
-        self._program.note_write(self._source, self._given.get("path"))
-        if led.breaks_in is not None and not led.is_recorded:
-            frame = breaking_in(frame, led.breaks_in)
-        writer = DataStreamWriter(frame)
+        writer = DataStreamWriter(self._frame(led))
         for method, arguments, named in self._calls:
             writer = getattr(writer, method)(*arguments, **named)
-        writer = writer.option("checkpointLocation", led.checkpoint)
-        if self._source in RECORDED:
+        if led.is_recorded:
             writer = writer.foreachBatch(led.recorder(self._sink(led)))
-        elif self._source == "foreachbatch":
-            writer = writer.foreachBatch(led.recorder(self._function))
         else:
-            given = {key: value for key, value in self._given.items() if key != "checkpointlocation"}
-            writer = (writer.format(self._source) if self._source not in ("", "table", "foreach") else writer).options(
-                **given
-            )
-        led.query = begin(writer)
+            self._program.note_write(self._source, self._option("path"))
+            writer = writer if self._source in ("", "table") else writer.format(self._source)
+            for key, value in self._given.values():
+                writer = writer.option(key, value)
+        led.query = begin(writer.option("checkpointLocation", led.checkpoint))
         self._program.queries.append(led)
         return led.query
 
+    def _frame(self, led: LedQuery) -> DataFrame:
+        """What the query writes, led to this scenario's topics, and made to fail where a sentence has said so."""
+        frame = self._df
+        if self._source == "kafka" and "topic" in self._given:
+            self._program.note_topic(self._option("topic"))
+        elif self._source == "kafka":
+            frame = own_topics(self._program, frame)
+        if led.breaks_in is not None and not led.is_recorded:
+            frame = breaking_in(frame, led.breaks_in)
+        return frame
+
     def _sink(self, led: LedQuery) -> Any:
+        if self._source == "foreachbatch":
+            return self._function
+        if self._source == "foreach":
+            return lambda frame, number: frame.rdd.mapPartitionsWithIndex(self._function).count()
         if self._source == "memory" and self._name:
-            return led.memory_view(self._name, self._mode)
+            return led.memory_view(self._name, self._mode, self._df)
         if self._source == "console":
-            rows = int(self._given.get("numrows", 20))
-            truncate = str(self._given.get("truncate", "true")).lower()
+            rows = int(self._option("numrows", 20))
+            truncate = str(self._option("truncate", "true")).lower()
             width = 20 if truncate == "true" else 0 if truncate == "false" else int(truncate)
             return lambda frame, number: print(console_text(frame, number, rows, width))
         return lambda frame, number: None
 
+    def _option(self, name: str, default: Any = None) -> Any:
+        return self._given.get(name, (name, default))[1]
+
     def _checkpoint(self) -> str:
         if "checkpointlocation" in self._given:
-            return str(self._given["checkpointlocation"])
+            return str(self._option("checkpointlocation"))
         shared = self._df.sparkSession.conf.get("spark.sql.streaming.checkpointLocation", None)
         name = self._name or f"query-{len(self._program.queries) + 1}"
         if shared:

@@ -18,9 +18,10 @@ from headgate.compare.cells import CellReader
 from headgate.compare.grid import Cell, Grid, grid_of
 from headgate.errors import FeatureMistake, Refusal, StepFailure
 from headgate.project import Declared, find_job
-from headgate.seam.program import FILES, Program, kept_output
+from headgate.seam.program import FILES, Program
 from headgate.seam.session import forget_session, scenario_session
 from headgate.seam.sinks import Break
+from headgate.seam.surroundings import give_output_back
 from headgate.seam.world import World
 from headgate.spark.queries import WaitedTooLong
 from headgate.stage.staged_program import ORDINALS, StagedProgram, StagedQuery
@@ -54,7 +55,7 @@ class Stage:
 
     def __post_init__(self) -> None:
         self._held = ExitStack()
-        self._held.enter_context(kept_output())
+        self._held.callback(give_output_back)
         warehouse = self.folder / "warehouse"
         self.world = World(
             scenario_session(self.spark, str(warehouse)),

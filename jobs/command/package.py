@@ -12,11 +12,12 @@ SOURCES = Path(__file__).parents[2]
 SCRIPT = '''\
 """What spark-submit runs: `spark-submit … --py-files headgate.zip headgate_job.py JOB [options]`."""
 
+import runpy
 import sys
-from importlib import import_module
 
 name = sys.argv.pop(1)
-sys.exit(import_module(f"jobs.{name.replace('-', '_')}").main())
+# As the main program: Spark's Python for state on the driver does not look into --py-files.
+runpy.run_module(f"jobs.{name.replace('-', '_')}", run_name="__main__", alter_sys=True)
 '''
 
 

@@ -46,5 +46,5 @@ Feature: Mistakes in a feature, each told with its place
       | 1        | one           | false       |
 
   Scenario: refusal that nobody expected
-    Given the early writer is running with "--dead-letter-topic visits"
+    Given the early writer is running with "--dead-letter-topic {topic visits}"
     Then batch 0 is empty
