@@ -16,9 +16,9 @@ from pytest_bdd.steps import step_function_context_registry
 from headgate.project import find_project, is_project
 
 NEEDED = (
-    "headgate.plugin.fixtures",
     "headgate.tell.reporting",
     "headgate.tell.narration",
+    "headgate.plugin.fixtures",
     *(f"headgate.steps.{name}" for name in ("times", "topics", "jobs", "batches", "tables", "files", "checkpoints")),
 )
 STEP = re.compile(r"\s*(?:Given|When|Then|And|But|\*)\s+(?P<sentence>.+?)\s*$")

@@ -4,9 +4,8 @@ A replacement asks which program the calling code belongs to. Code of no program
 """
 
 import atexit
-import importlib.abc
-import importlib.machinery
-import importlib.util
+import builtins
+import importlib
 import inspect
 import logging
 import os
@@ -15,8 +14,9 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import copy_context
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ from pyspark.sql.streaming.query import StreamingQuery, StreamingQueryManager
 from headgate.seam.current import current
 from headgate.seam.program import INSTALLED, Program
 from headgate.seam.readers import LedReader, LedStreamReader
-from headgate.seam.surroundings import ProgramEnvironment
+from headgate.seam.surroundings import ProgramEnvironment, own_modules
 from headgate.seam.writers import LedStreamWriter, LedWriter
 
 Replacement = Callable[..., Any]
@@ -44,14 +44,12 @@ CHANGES = re.compile(r"\s*(insert|merge|update|delete|create|replace|truncate)\b
 def installed() -> Iterator[None]:
     """While it is in force, programs of scenarios are led."""
     undo = [_replace(owner, name, how) for owner, name, how in REPLACED]
-    finder, environment = ProgramModules(), os.environ
-    sys.meta_path.insert(0, finder)
+    environment = os.environ
     os.environ = ProgramEnvironment(environment)  # noqa: B003
     try:
         yield
     finally:
         os.environ = environment  # noqa: B003
-        sys.meta_path.remove(finder)
         for back in reversed(undo):
             back()
 
@@ -164,11 +162,36 @@ def _add_listener(program: Program, original: Any, manager: Any, listener: Any) 
     original(manager, program.in_program(listener))
 
 
+def _make_thread(program: Program, original: Any, thread: threading.Thread, *arguments: Any, **named: Any) -> None:
+    """What a program starts is a daemon only if it says so, though the program's own thread is one."""
+    original(thread, *arguments, **named)
+    thread.daemon = bool(named.get("daemon"))
+
+
 def _start_thread(program: Program, original: Any, thread: threading.Thread) -> None:
-    """A thread that a program starts belongs to it."""
+    """A thread that a program starts belongs to it; a process lives as long as its threads do."""
     context, run = copy_context(), thread.run
+    if _is_called_by(program, 3):
+        run = partial(_run_thread, run)
+        if not thread.daemon:
+            program.threads.append(thread)
     thread.run = lambda: context.run(run)  # type: ignore[method-assign]
+    # The run must not wait for it.
+    thread.daemon = True
     original(thread)
+
+
+def _run_thread(run: Callable[[], None]) -> None:
+    try:
+        run()
+    except Exception:
+        # As Python does at the end of a thread.
+        traceback.print_exc()
+
+
+def _is_called_by(program: Program, frames: int) -> bool:
+    """Whether it is the program itself that calls, and not a library that it uses."""
+    return program.is_own_file(sys._getframe(frames).f_code.co_filename)
 
 
 def _sleep(program: Program, original: Any, seconds: float) -> None:
@@ -188,7 +211,7 @@ def _exit_now(program: Program, original: Any, code: int) -> None:
 
 def _at_exit(program: Program, original: Any, function: Any, *arguments: Any, **named: Any) -> Any:
     """What the program itself wants done at its end; what a library wants is for the end of the run."""
-    if not program.is_own_file(sys._getframe(2).f_code.co_filename):
+    if not _is_called_by(program, 3):
         return original(function, *arguments, **named)
     program.at_exit.append(lambda: function(*arguments, **named))
     return function
@@ -227,26 +250,31 @@ def _is_by_value(program: Program, original: Any, module: ModuleType) -> bool:
     return _pickled_by_value(module) or bool(original(module))
 
 
-class ProgramModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds what a program imports late, when its folder has left the path."""
+def _import(
+    program: Program,
+    original: Any,
+    name: str,
+    globals: Any = None,
+    locals: Any = None,
+    fromlist: Any = (),
+    level: int = 0,
+) -> ModuleType:
+    """An import that comes late, when the modules of the program have left `sys.modules`."""
+    from_package = (globals or {}).get("__package__") or ""
+    with _modules_for(program, name if level == 0 else from_package):
+        module: ModuleType = original(name, globals, locals, fromlist, level)
+        return module
 
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        program = current()
-        if program is None:
-            return None
-        if name in program.modules:
-            return importlib.machinery.ModuleSpec(name, self)
-        if path is None:
-            return importlib.machinery.PathFinder.find_spec(name, program.import_folders)
-        return None
 
-    def create_module(self, spec: Any) -> ModuleType:
-        program = current()
-        assert program is not None
-        return program.modules[spec.name]
+def _import_module(program: Program, original: Any, name: str, package: str | None = None) -> ModuleType:
+    with _modules_for(program, package if package and name.startswith(".") else name):
+        module: ModuleType = original(name, package)
+        return module
 
-    def exec_module(self, module: ModuleType) -> None:
-        """It was run when the program started."""
+
+def _modules_for(program: Program, name: str) -> AbstractContextManager[None]:
+    is_late = not program.is_starting and program.has_module(name.partition(".")[0])
+    return own_modules(program) if is_late else nullcontext()
 
 
 REPLACED: list[tuple[Any, str, Replacement]] = [
@@ -276,9 +304,12 @@ REPLACED: list[tuple[Any, str, Replacement]] = [
     (StreamingQuery, "awaitTermination", _await),
     (StreamingQueryManager, "awaitAnyTermination", _await),
     (StreamingQueryManager, "addListener", _add_listener),
+    (threading.Thread, "__init__", _make_thread),
     (threading.Thread, "start", _start_thread),
     (signal, "signal", _handle_signal),
     (time, "sleep", _sleep),
+    (builtins, "__import__", _import),
+    (importlib, "import_module", _import_module),
     (os, "_exit", _exit_now),
     (atexit, "register", _at_exit),
     (logging, "basicConfig", _configure_logging),

@@ -10,6 +10,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -59,10 +60,12 @@ class Program:
         self.writes = 0
         self.breaks: list[Break] = []
         self.handlers: dict[int, Any] = {}
+        self.threads: list[threading.Thread] = []
         self.at_exit: list[Callable[[], object]] = []
         self.undo: list[Callable[[], object]] = []
         """Takes back what it has set for the whole process."""
         self.modules: dict[str, ModuleType] = {}
+        self.is_starting = False
         self.exit_code: int | None = None
         self.error: BaseException | None = None
         self.reports: dict[int, list[BatchProgress]] = {}
@@ -135,6 +138,13 @@ class Program:
         """Whether the file is the program's, and not of an installed package or of the gate."""
         return _is_below(file, (self.declared.script.parent, self.declared.project))
 
+    def has_module(self, name: str) -> bool:
+        """Whether a top-level module is the program's own: one that it has, or one in its folders."""
+        if name in self.modules:
+            return True
+        found = PathFinder.find_spec(name, self.import_folders)
+        return found is not None and found.origin is not None and self.is_own_file(found.origin)
+
     @property
     def import_folders(self) -> list[str]:
         """Where its imports are looked for, the folder of the program itself first."""
@@ -146,6 +156,7 @@ class Program:
         PROGRAM.set(self)
         try:
             self._play_to_its_end(self._play)
+            self._play_to_its_end(self._outlive_threads)
             while self.at_exit:
                 self._play_to_its_end(self.at_exit.pop())
         finally:
@@ -161,6 +172,12 @@ class Program:
         except BaseException as error:
             self.error = self.error or error
             self._ends(1)
+
+    def _outlive_threads(self) -> None:
+        while self.threads:
+            thread = self.threads.pop()
+            while thread.is_alive() and not self._interrupted.is_set():
+                thread.join(LOOK_SECONDS)
 
     def _ends(self, code: int) -> None:
         self.exit_code = self.exit_code or code

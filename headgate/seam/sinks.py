@@ -11,12 +11,15 @@ from typing import Any
 
 import pyarrow as pa
 from pyspark import TaskContext
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
 from headgate.seam.current import BATCH_OUTPUT, current
 
 RECORDED = ("console", "memory", "noop", "foreach", "foreachbatch")
+NO_ARROW_TYPE = "UNSUPPORTED_DATA_TYPE"
 RULE = "-" * 43
 BROKE_IN = "the printer broke in the middle of batch"
 Sink = Callable[[DataFrame, int], Any]
@@ -33,7 +36,7 @@ class Break:
     def apply(self, query: "LedQuery") -> None:
         """Let it happen in a query that is about to start, or to a recorded one that runs."""
         if self.after_sink:
-            query.break_after(self.number)
+            query.breaks_after = self.number
         else:
             query.breaks_in = self.number
 
@@ -87,7 +90,7 @@ class LedQuery:
         printed = io.StringIO()
         token = BATCH_OUTPUT.set(printed)
         try:
-            rows = frame.toArrow()
+            rows = arrow_rows(frame)
             if self.breaks_in == number:
                 self.breaks_in = None
                 raise SinkBroke(f"{BROKE_IN} {number}")
@@ -123,12 +126,18 @@ class LedQuery:
         """Whether its batches are seen on their way."""
         return self.sink in RECORDED
 
-    def break_after(self, number: int) -> None:
-        """Let the batch fail when its sink is done and Spark has not yet noted so."""
-        if self.is_recorded:
-            self.breaks_after = number
-        else:
-            self._obstacle(number).mkdir(parents=True)
+    def obstruct(self, number: int) -> None:
+        """Keep Spark from noting that the batch is done: what a query that runs stumbles over after its sink."""
+        self._obstacle(number).mkdir(parents=True)
+
+    def led_frame(self, frame: DataFrame) -> DataFrame:
+        """What a query that is about to start writes to a sink of Spark's own, made to fail where it was said so."""
+        if self.breaks_in is not None:
+            frame = breaking_in(frame, self.breaks_in)
+        if self.breaks_after is not None:
+            # Not before the batch: a query that starts would take the obstacle for its last batch.
+            frame = _obstructing(frame, self.breaks_after, self._obstacle(self.breaks_after))
+        return frame
 
     def clear_way(self) -> None:
         """Take away what a batch was made to stumble over."""
@@ -141,12 +150,32 @@ class LedQuery:
         return Path(self.checkpoint) / "commits" / str(number)
 
 
+def arrow_rows(frame: DataFrame) -> pa.Table:
+    """The rows; what Arrow has no type for, such as an interval of months and days, as text."""
+    try:
+        return frame.toArrow()
+    except PySparkException as error:
+        if not str(error.getCondition()).startswith(NO_ARROW_TYPE):
+            raise
+    # By place: two columns may have one name.
+    numbered = frame.toDF(*[f"c{number}" for number in range(len(frame.columns))])
+    columns = [F.col(name) if _fits_arrow(numbered, name) else F.col(name).cast("string") for name in numbered.columns]
+    return numbered.select(*columns).toArrow().rename_columns(frame.columns)
+
+
+def _fits_arrow(frame: DataFrame, name: str) -> bool:
+    try:
+        frame.select(name).limit(0).toArrow()
+    except PySparkException:
+        return False
+    return True
+
+
 def breaking_in(frame: DataFrame, number: int) -> DataFrame:
     """The rows of a stream that fails in the middle of a batch, after the first rows of a partition."""
 
     def pass_on(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        context = TaskContext.get()
-        is_the_one = context is not None and context.getLocalProperty("streaming.sql.batchId") == str(number)
+        is_the_one = TaskContext.get().getLocalProperty("streaming.sql.batchId") == str(number)
         for batch in batches:
             yield batch
             if is_the_one and batch.num_rows:
@@ -155,8 +184,19 @@ def breaking_in(frame: DataFrame, number: int) -> DataFrame:
     return frame.mapInArrow(pass_on, frame.schema)
 
 
+def _obstructing(frame: DataFrame, number: int, obstacle: Path) -> DataFrame:
+    """The rows of a stream that puts something in its own way while a batch is on its way to the sink."""
+
+    def pass_on(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        if TaskContext.get().getLocalProperty("streaming.sql.batchId") == str(number):
+            obstacle.mkdir(parents=True, exist_ok=True)
+        yield from batches
+
+    return frame.mapInArrow(pass_on, frame.schema)
+
+
 def console_text(frame: DataFrame, number: int, rows: int, width: int) -> str:
     """The batch as Spark's console sink prints it."""
     # DataFrame.show() has no way to give the text back.
-    table = frame.sparkSession.createDataFrame(frame.toArrow())._jdf.showString(rows, width, False)
+    table = frame._jdf.showString(rows, width, False)
     return f"{RULE}\nBatch: {number}\n{RULE}\n{table}"

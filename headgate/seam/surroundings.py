@@ -3,6 +3,7 @@
 import importlib
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,30 +16,48 @@ if TYPE_CHECKING:
     from headgate.seam.program import Program
 
 
+_one_at_a_time = threading.RLock()
+
+
 @contextmanager
 def surroundings(program: "Program") -> Iterator[None]:
-    """While a program starts: its words, its folder on the path, no foreign modules."""
-    script = program.declared.script
-    before = {name: module for name, module in sys.modules.items() if _is_of(program, module)}
-    argv, path, main = sys.argv, list(sys.path), sys.modules["__main__"]
-    for name in before:
-        del sys.modules[name]
+    """While a program starts: its words, itself as the main module, its own modules."""
+    script, argv, main = program.declared.script, sys.argv, sys.modules["__main__"]
     sys.argv = [str(script), *program.words]
-    sys.path[:0] = program.import_folders[:1]
-    sys.path += program.import_folders[1:]
     if not program.declared.is_entry_point:
         sys.modules["__main__"] = _main_module(script)
     importlib.invalidate_caches()
+    program.is_starting = True
     try:
-        yield
+        with own_modules(program):
+            yield
     finally:
-        program.modules = {name: module for name, module in sys.modules.items() if _is_of(program, module)}
-        for name in program.modules:
-            del sys.modules[name]
-        sys.modules.update(before)
+        program.is_starting = False
         sys.modules["__main__"] = main
-        sys.argv, sys.path[:] = argv, path
-        program.undo.append(lambda: forget_late_modules(program, set(before)))
+        sys.argv = argv
+
+
+@contextmanager
+def own_modules(program: "Program") -> Iterator[None]:
+    """While a program imports: its folders on the path, its own modules, and none that others have of its names."""
+    with _one_at_a_time:
+        before, path = _take_out(program), list(sys.path)
+        sys.modules.update(program.modules)
+        sys.path[:0] = program.import_folders[:1]
+        sys.path += program.import_folders[1:]
+        try:
+            yield
+        finally:
+            program.modules = _take_out(program)
+            sys.modules.update(before)
+            sys.path[:] = path
+
+
+def _take_out(program: "Program") -> dict[str, ModuleType]:
+    found = {name: module for name, module in list(sys.modules.items()) if _is_of(program, module)}
+    for name in found:
+        del sys.modules[name]
+    return found
 
 
 def _main_module(script: Path) -> ModuleType:
@@ -54,13 +73,6 @@ def _is_of(program: "Program", module: ModuleType) -> bool:
     if file is None or name == "__main__" or name.split(".")[0] in ("headgate", "conftest"):
         return False
     return program.is_own_file(file)
-
-
-def forget_late_modules(program: "Program", outside: set[str]) -> None:
-    """Let go of what the program has imported since it started."""
-    late = [name for name, module in list(sys.modules.items()) if name not in outside and _is_of(program, module)]
-    for name in late:
-        del sys.modules[name]
 
 
 class ProgramEnvironment(os._Environ):  # type: ignore[type-arg]

@@ -1,6 +1,7 @@
 """The scenario as the seam sees it: its broker, its topics, its places, its Spark."""
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -70,25 +71,38 @@ class World:
         found = SCHEME.match(path)
         scheme = found[1].lower() if found else "file"
         if scheme == "file":
-            plain = Path("/" + path[found.end() :]) if found else Path(path)
-            where = self._local_place(plain)
+            where = self._local_place("/" + path[found.end() :] if found else path)
         else:
             assert found is not None
             where = self.folder / "places" / scheme / path[found.end() :].strip("/")
         return self._note(path, str(where))
 
     def place_to_read(self, path: str) -> str:
-        """The same for a path that is only read: a file of the project itself is found there, as a copy."""
-        where = Path(self.place(path))
-        own = self.project / Path(path.removeprefix("file://").removeprefix("file:"))
-        is_project_file = own.is_relative_to(self.project) and own.exists() and not (own / "_delta_log").exists()
-        if not SCHEME.match(path) and is_project_file and not where.exists():
-            where.parent.mkdir(parents=True, exist_ok=True)
-            if own.is_dir():
-                shutil.copytree(own, where)
-            else:
-                shutil.copy(own, where)
-        return str(where)
+        """The same for a path that is only read: files of the project itself are found there, as copies."""
+        where = self.place(path)
+        found = SCHEME.match(path)
+        if not found or found[1].lower() == "file":
+            for own in self._own_files("/" + path[found.end() :] if found else path):
+                self._copy(own)
+        return where
+
+    def _own_files(self, path: str) -> list[Path]:
+        """Files and folders of the project that the path means, which may have wildcards."""
+        pattern = Path(os.path.normpath(self.project / path))
+        if not pattern.is_relative_to(self.project) or pattern == self.project or self.is_inside(str(pattern)):
+            return []
+        found = self.project.glob(str(pattern.relative_to(self.project)))
+        return [own for own in found if not (own / "_delta_log").exists()]
+
+    def _copy(self, own: Path) -> None:
+        where = Path(self.place(str(own)))
+        if where.exists():
+            return
+        where.parent.mkdir(parents=True, exist_ok=True)
+        if own.is_dir():
+            shutil.copytree(own, where)
+        else:
+            shutil.copy(own, where)
 
     def sql(self, text: str) -> str:
         """A statement with its places led."""
@@ -103,13 +117,12 @@ class World:
         local = path.removeprefix("file://").removeprefix("file:")
         return local == str(self.folder) or local.startswith(f"{self.folder}/")
 
-    def _local_place(self, path: Path) -> Path:
-        if not path.is_absolute():
-            path = Path.cwd() / path
-        parts = [part for part in path.parts[1:] if part != "."]
-        if path.is_relative_to(Path.cwd()):
-            return self.folder / "places" / "here" / path.relative_to(Path.cwd())
-        return self.folder.joinpath("places", "root", *parts)
+    def _local_place(self, path: str) -> Path:
+        """Relative paths are meant from the project's folder, where its programs are started."""
+        absolute = Path(os.path.normpath(self.project / path))
+        if absolute.is_relative_to(self.project):
+            return self.folder / "places" / "here" / absolute.relative_to(self.project)
+        return self.folder / "places" / "root" / absolute.relative_to("/")
 
     # What people read.
 

@@ -8,7 +8,7 @@ from pyspark.sql.streaming import DataStreamWriter, StreamingQuery
 
 from headgate.seam.options import led_option, led_trigger
 from headgate.seam.program import Program
-from headgate.seam.sinks import LedQuery, breaking_in, console_text
+from headgate.seam.sinks import LedQuery, console_text
 
 BY_PATH = ("json", "parquet", "csv", "text", "orc")
 
@@ -224,9 +224,7 @@ class LedStreamWriter(DataStreamWriter):  # type: ignore[misc]
             self._program.note_topic(self._option("topic"))
         elif self._source == "kafka":
             frame = own_topics(self._program, frame)
-        if led.breaks_in is not None and not led.is_recorded:
-            frame = breaking_in(frame, led.breaks_in)
-        return frame
+        return frame if led.is_recorded else led.led_frame(frame)
 
     def _sink(self, led: LedQuery) -> Any:
         if self._source == "foreachbatch":

@@ -160,11 +160,14 @@ class Stage:
             self.breaks.setdefault(name, []).append(broken)
             return
         query = self.query(spoken).led()
-        if not after_sink and not query.is_recorded:
+        if query.is_recorded:
+            broken.apply(query)
+        elif after_sink:
+            query.obstruct(number)
+        else:
             raise FeatureMistake(
                 f"the {name} writes straight to {query.sink}: say that it will break before it is started"
             )
-        broken.apply(query)
 
     def declared(self, spoken: str) -> Declared:
         """The program that a sentence names."""
@@ -337,6 +340,8 @@ class Stage:
 
     def rows_of(self, path: Path) -> pa.Table:
         """What a table or a folder of files holds now."""
+        if not path.exists():
+            raise StepFailure(f"there is no '{self.spoken_place(path)}': no program has written there")
         return self.session().read.format(self.format_of(path)).load(str(path)).toArrow()
 
     def session(self) -> SparkSession:

@@ -4,10 +4,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
 from headgate.errors import FeatureMistake
 from headgate.project import Declared
 from headgate.seam.program import Program
 from headgate.seam.sinks import LedQuery, SeenBatch
+from headgate.spark.failures import innermost_cause
 from headgate.spark.progress import BatchProgress
 from headgate.spark.queries import Failure, RunningJob
 
@@ -119,10 +123,8 @@ class StagedProgram:
         if failed is not None:
             return failed
         if program.error is not None:
-            return (
-                f"{self.name} failed at {program.where()}: [{type(program.error).__name__}] {program.error}; "
-                f"it printed last: {program.last_print}"
-            )
+            where, printed = program.where(), program.last_print
+            return f"{self.name} failed at {where}: {_told(program.error)}; it printed last: {printed}"
         return None
 
     def rows_dropped(self, which: str | None = None) -> int:
@@ -141,6 +143,13 @@ class StagedProgram:
 
     def _reports(self, program: Program) -> dict[int, list[BatchProgress]]:
         return {led.order: RunningJob(self.name, [led.query]).batches() for led in program.queries}
+
+
+def _told(error: BaseException) -> str:
+    if isinstance(error, (PySparkException, Py4JError)):
+        cause = innermost_cause(str(error))
+        return f"[{cause.name}] {cause.message}"
+    return f"[{type(error).__name__}] {error}"
 
 
 @dataclass(frozen=True)
