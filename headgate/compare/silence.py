@@ -54,5 +54,8 @@ def _silent_tables(stage: Stage) -> list[str]:
 
 def _tables_and_folders(stage: Stage) -> list[Path]:
     tables = {log.parent for log in stage.folder.rglob("_delta_log")}
+    # Tables by name that are not Delta's.
+    by_name = [each for pattern in ("*", "*.db/*") for each in (stage.folder / "warehouse").glob(pattern)]
+    tables |= {each for each in by_name if each.is_dir() and each.suffix != ".db"}
     starts = [start for staged in stage.jobs.values() for start in staged.starts()]
     return sorted(tables | {Path(place) for start in starts for place in start.places_written})

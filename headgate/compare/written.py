@@ -1,5 +1,6 @@
 """A step's table as rows to be written: types from the header where it says them, or else from the cells."""
 
+import inspect
 import re
 
 import pyarrow as pa
@@ -20,6 +21,8 @@ GUESSES = (
     (re.compile(rf"(\d{{4}}-\d{{2}}-\d{{2}}[ T])?{CLOCK.pattern}"), MOMENT),
 )
 NOT_COLUMNS = ("why",)
+# Spark 4.0 takes UTC by itself.
+IN_UTC = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_type).parameters else {}
 
 
 def typed_table(grid: Grid, read: CellReader) -> pa.Table:
@@ -38,7 +41,7 @@ def typed_table(grid: Grid, read: CellReader) -> pa.Table:
 
 def _said_type(text: str, line: int) -> pa.DataType:
     try:
-        return to_arrow_type(DataType.fromDDL(text.strip()), timezone="UTC")
+        return to_arrow_type(DataType.fromDDL(text.strip()), **IN_UTC)
     except (PySparkException, TypeError):
         raise FeatureMistake(f"line {line}: '{text.strip()}' is not a type of Spark SQL, such as bigint") from None
 

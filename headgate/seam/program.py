@@ -9,6 +9,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import PathFinder
 from pathlib import Path
@@ -41,6 +42,14 @@ class Closing(SystemExit):
     """Ends a program that starts a query while it is being stopped."""
 
 
+@dataclass(frozen=True)
+class Written:
+    """How files were written: their format, and whether their first line is a heading."""
+
+    form: str
+    header: str = "false"
+
+
 class Program:
     """One start of a declared program."""
 
@@ -55,8 +64,8 @@ class Program:
         self.output = io.StringIO()
         self.topics_written: set[str] = set()
         self.topics_by_column = False
-        self.places_written: dict[str, str] = {}
-        """Folders of files that it has written, each with its format."""
+        self.places_written: dict[str, Written] = {}
+        """Folders of files that it has written."""
         self.writes = 0
         self.breaks: list[Break] = []
         self.handlers: dict[int, Any] = {}
@@ -269,11 +278,11 @@ class Program:
         self.world.make_topic(plain)
         self.note_write()
 
-    def note_write(self, source: str = "", place: str | None = None) -> None:
+    def note_write(self, source: str = "", place: str | None = None, header: object = False) -> None:
         """The program writes to a sink of its own: a topic, a table, files."""
         self.writes += 1
         if source in FILES and place is not None:
-            self.places_written[place] = source
+            self.places_written[place] = Written(source, str(header).lower())
 
     def in_program(self, listener: StreamingQueryListener) -> StreamingQueryListener:
         """A listener whose methods run as part of the program, though Spark calls them from elsewhere."""

@@ -64,8 +64,11 @@ class LedWriter(DataFrameWriter):  # type: ignore[misc]
         if self._source == "kafka":
             self._save_to_kafka(mode)
             return
-        self._program.note_write(self._source, place or self._given.get("path"))
+        self._note_files(self._source, place or self._given.get("path"))
         super().save(place, None, mode, partitionBy)
+
+    def _note_files(self, form: str, place: str | None) -> None:
+        self._program.note_write(form, place, self._given.get("header", False))
 
     def _save_to_kafka(self, mode: str | None) -> None:
         frame = self._df
@@ -89,8 +92,8 @@ class LedWriter(DataFrameWriter):  # type: ignore[misc]
 def _save_by_path(name: str) -> Any:
     def save(self: LedWriter, path: str, *arguments: Any, **options: Any) -> None:
         place = self._program.world.place(path)
-        self._program.note_write(name, place)
         getattr(DataFrameWriter, name)(self, place, *arguments, **options)
+        self._note_files(name, place)
 
     save.__name__ = name
     return save
@@ -209,7 +212,7 @@ class LedStreamWriter(DataStreamWriter):  # type: ignore[misc]
         if led.is_recorded:
             writer = writer.foreachBatch(led.recorder(self._sink(led)))
         else:
-            self._program.note_write(self._source, self._option("path"))
+            self._program.note_write(self._source, self._option("path"), self._option("header", False))
             writer = writer if self._source in ("", "table") else writer.format(self._source)
             for key, value in self._given.values():
                 writer = writer.option(key, value)

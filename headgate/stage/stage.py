@@ -18,7 +18,7 @@ from headgate.compare.cells import CellReader
 from headgate.compare.grid import Cell, Grid, grid_of
 from headgate.errors import FeatureMistake, Refusal, StepFailure
 from headgate.project import Declared, find_job
-from headgate.seam.program import FILES, Program
+from headgate.seam.program import FILES, Program, Written
 from headgate.seam.session import forget_session, scenario_session
 from headgate.seam.sinks import Break
 from headgate.seam.surroundings import give_output_back
@@ -309,13 +309,17 @@ class Stage:
         database = name.rpartition(".")[0]
         if "/" not in name and database:
             self.world.spark.sql(f"CREATE DATABASE IF NOT EXISTS {database}")
-        frame = self.session().createDataFrame(rows)
-        writer = frame.coalesce(1).write.format("delta").mode("append")
+        writer = self.session().createDataFrame(rows).coalesce(1).write.mode("append")
         if "/" in name:
-            writer.save(self.world.place(name))
+            writer.format("delta").save(self.world.place(name))
         else:
-            writer.saveAsTable(name)
+            writer.format(self._format_of_table(name)).saveAsTable(name)
         self.mention_table(name)
+
+    def _format_of_table(self, name: str) -> str:
+        if not self.world.spark.catalog.tableExists(name):
+            return "delta"
+        return str(self.world.spark.sql(f"DESCRIBE DETAIL {name}").first()["format"])
 
     def put_file(self, path: str, text: str) -> None:
         """A file for programs to read; it appears whole."""
@@ -342,7 +346,8 @@ class Stage:
         """What a table or a folder of files holds now."""
         if not path.exists():
             raise StepFailure(f"there is no '{self.spoken_place(path)}': no program has written there")
-        return self.session().read.format(self.format_of(path)).load(str(path)).toArrow()
+        written = self.written_as(path)
+        return self.session().read.format(written.form).option("header", written.header).load(str(path)).toArrow()
 
     def session(self) -> SparkSession:
         """A session on the scenario's tables, in the feature's zone."""
@@ -357,14 +362,14 @@ class Stage:
                 return ".".join(path.relative_to(self.folder / parent).parts).replace(".db.", ".")
         return self.without_suffix(str(path))
 
-    def format_of(self, path: Path) -> str:
+    def written_as(self, path: Path) -> Written:
         """What a folder holds: Delta, or files of the kind that a program wrote, or that their names tell."""
         if (path / "_delta_log").is_dir():
-            return "delta"
+            return Written("delta")
         starts = [start for staged in self.jobs.values() for start in staged.starts()]
         noted = [start.places_written[str(path)] for start in starts if str(path) in start.places_written]
         endings = {file.suffix[1:] for file in data_files(path)}
-        return (noted or sorted(endings & set(FILES)) or ["text"])[0]
+        return (noted or [Written(form, "true") for form in sorted(endings & set(FILES))] or [Written("text")])[0]
 
     # The end.
 
