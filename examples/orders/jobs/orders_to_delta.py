@@ -50,7 +50,9 @@ def keep_latest(batch: DataFrame, batch_id: int) -> None:
     batch.groupBy("status").count().write.format("delta").mode("append").saveAsTable("shop.status_counts")
 
 
-changes.writeStream.option("checkpointLocation", "/srv/checkpoints/order-changes").toTable("shop.order_changes")
+changes.writeStream.format("delta").option("checkpointLocation", "/srv/checkpoints/order-changes").toTable(
+    "shop.order_changes"
+)
 
 changes.writeStream.queryName("latest").foreachBatch(keep_latest).option(
     "checkpointLocation", "/srv/checkpoints/orders"
