@@ -150,3 +150,15 @@ def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             java.find_java()
     finally:
         java.find_java.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("spark", "delta", "artifact"),
+    [
+        ("4.0.1", "4.0.1", "delta-spark_2.13"),
+        ("4.1.1", "4.1.0", "delta-spark_4.1_2.13"),
+        ("4.2.0", "4.4.0", "delta-spark_4.2_2.13"),
+    ],
+)
+def test_the_jar_of_delta_fits_spark(spark: str, delta: str, artifact: str) -> None:
+    assert jars.Versions(spark, delta).delta_artifact == artifact

@@ -54,6 +54,12 @@ class Versions:
         return ".".join(self.spark.split(".")[:2])
 
     @property
+    def delta_artifact(self) -> str:
+        """Since 4.1, Delta Lake has a jar for each minor version of Spark."""
+        is_for_one_spark = tuple(map(int, self.delta.split(".")[:2])) < (4, 1)
+        return f"delta-spark_{SCALA_VERSION}" if is_for_one_spark else f"delta-spark_{self.spark_minor}_{SCALA_VERSION}"
+
+    @property
     def folder(self) -> str:
         asked_for = hashlib.sha256(IVY_FILE.read_bytes()).hexdigest()[:8]
         return f"spark-{self.spark}-delta-{self.delta}-kafka-{self.kafka}-{asked_for}"
@@ -177,7 +183,7 @@ def _newest_token_provider(wanted: str, cache: Path, console: Console) -> str | 
 def _ivy(versions: Versions, token: str, cache: Path, console: Console, retrieve_into: Path) -> None:
     properties = {
         "spark.version": versions.spark,
-        "spark.minor": versions.spark_minor,
+        "delta.artifact": versions.delta_artifact,
         "scala.version": SCALA_VERSION,
         "delta.version": versions.delta,
         "kafka.version": versions.kafka,
@@ -245,7 +251,7 @@ def packages() -> str:
     return ",".join(
         [
             f"org.apache.spark:spark-sql-kafka-0-10_{SCALA_VERSION}:{versions.spark}",
-            f"io.delta:delta-spark_{versions.spark_minor}_{SCALA_VERSION}:{versions.delta}",
+            f"io.delta:{versions.delta_artifact}:{versions.delta}",
         ]
     )
 
