@@ -19,7 +19,7 @@ test: $(READY)
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest -n 2
 
 .PHONY: walkthroughs
 walkthroughs: $(READY)

@@ -8,6 +8,12 @@ from headgate.stage.stage import Stage
 from .sentences import given, then, when
 
 
+@given('a folder "{path}"')
+def an_empty_folder(stage: Stage, path: str) -> None:
+    """A folder without files, where a program that reads this path finds it."""
+    stage.folder_of(path)
+
+
 @given('a file "{path}" with:')
 def a_file(stage: Stage, path: str, docstring: str) -> None:
     """A file with this text, where a program that reads this path finds it."""

@@ -16,4 +16,5 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--kafka-image", help="the image for --kafka container")
     group.addoption("--master", default="local[2]", help="Spark's master (local[2])")
     group.addoption("--patience", type=float, default=60, metavar="SECONDS", help="how long any step may wait (60)")
+    group.addoption("--show-led", action="store_true", help="list what programs named, and where that led")
     group.addoption("--narrate", action="store_true", help="tell each scenario as it is played")

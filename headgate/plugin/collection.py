@@ -18,6 +18,7 @@ from headgate.project import find_project, is_project
 NEEDED = (
     "headgate.tell.reporting",
     "headgate.tell.narration",
+    "headgate.tell.led",
     "headgate.plugin.fixtures",
     *(f"headgate.steps.{name}" for name in ("times", "topics", "jobs", "batches", "tables", "files", "checkpoints")),
 )

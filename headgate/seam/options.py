@@ -18,8 +18,10 @@ def led_option(world: World, key: str, value: object) -> object | None:
     """The value for this scenario; None where the option is to be left out."""
     name = key.lower()
     if name.startswith(SECURITY):
+        world.led[f"option {key}"] = "left out"
         return None
     if name == "kafka.bootstrap.servers":
+        world.led[f"broker {value}"] = world.kafka
         return world.kafka
     if name == "kafka.group.id":
         return f"{value}-{world.suffix}"

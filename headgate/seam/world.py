@@ -126,10 +126,15 @@ class World:
 
     # What people read.
 
+    def shown(self, where: str) -> str:
+        """Where something led, with the scenario's folder as SCENARIO."""
+        return where.replace(str(self.folder), "SCENARIO")
+
     def spoken(self, text: str) -> str:
         """The text with topics and places as the program and the feature name them."""
         text = text.replace(f"-{self.suffix}", "")
-        for path, where in sorted(self.led.items(), key=lambda each: -len(each[1])):
+        places = [(where, path) for path, where in self.led.items() if self.is_inside(where)]
+        for where, path in sorted(places, key=lambda each: -len(each[0])):
             text = text.replace(where, path)
         return text.replace(f"{self.folder}/", "")
 

@@ -321,6 +321,12 @@ class Stage:
             return "delta"
         return str(self.world.spark.sql(f"DESCRIBE DETAIL {name}").first()["format"])
 
+    def folder_of(self, path: str) -> Path:
+        """The folder that programs know under this path, made if it is not there."""
+        folder = Path(self.world.place(path))
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
     def put_file(self, path: str, text: str) -> None:
         """A file for programs to read; it appears whole."""
         target = Path(self.world.place(path))
@@ -334,10 +340,9 @@ class Stage:
         """A file with these rows in a folder for programs to read; it appears whole."""
         if form not in FILES:
             raise FeatureMistake(f"'{form}' is not one of {', '.join(FILES)}")
-        folder, draft = Path(self.world.place(path)), self.folder / "drafts" / uuid.uuid4().hex
+        folder, draft = self.folder_of(path), self.folder / "drafts" / uuid.uuid4().hex
         options = {"header": "true"} if form == "csv" else {}
         self.session().createDataFrame(rows).coalesce(1).write.format(form).options(**options).save(str(draft))
-        folder.mkdir(parents=True, exist_ok=True)
         for file in data_files(draft):
             file.replace(folder / file.name)
         self.mention_table(str(folder))
