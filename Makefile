@@ -19,7 +19,7 @@ test: $(READY)
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
-	$(PYTHON) -m pytest -n 2
+	$(PYTHON) -m pytest -n 2 --dist loadgroup
 
 .PHONY: walkthroughs
 walkthroughs: $(READY)

@@ -1,4 +1,9 @@
-"""Sentences about micro-batches: their rows, their watermark, what was dropped, what is in state."""
+"""Sentences about micro-batches: their rows, their watermark, what was dropped, what is in state.
+
+Where several jobs run, say which is meant: `batch 3 of the visits counter is:`. A batch is one of the latest start;
+`batch 3 of the first start is:` is about an earlier one. A program with several queries has a `second query of the
+visits counter`, and a `query "late" of the visits counter`.
+"""
 
 import json
 from datetime import datetime
@@ -6,10 +11,9 @@ from itertools import pairwise
 
 import pyarrow as pa
 
-from headgate.compare.checks import check_equal, fail
+from headgate.compare.checks import check_equal, counted, fail
 from headgate.compare.frames import expected_table
 from headgate.compare.grid import Cell
-from headgate.errors import StepFailure
 from headgate.seam.sinks import SeenBatch
 from headgate.spark.progress import BatchProgress
 from headgate.stage.stage import Stage
@@ -19,73 +23,79 @@ from .sentences import then
 
 
 @then("batch {number:d} is:")
-def batch_is(stage: Stage, number: int) -> None:
-    """The batch has just these rows, in any order; every column is mentioned."""
-    _check_rows(stage, stage.query(), number)
-
-
 @then("batch {number:d} of the {job} is:")
-def batch_of_job_is(stage: Stage, number: int, job: str) -> None:
-    """The same, where several jobs run."""
-    _check_rows(stage, stage.query(job), number)
+def batch_is(stage: Stage, number: int, job: str | None = None) -> None:
+    """The batch has just these rows, in any order; every column is mentioned."""
+    query = stage.query(job)
+    batch = _seen(stage, query, number)
+    expected = expected_table(stage.grid(), batch.rows, stage.cells(), f"the {query.name}")
+    check_equal(stage, batch.rows, expected, f"batch {number}")
 
 
+@then("batch {number:d} has {count:d} row")
 @then("batch {number:d} has {count:d} rows")
-def batch_has_rows(stage: Stage, number: int, count: int) -> None:
+@then("batch {number:d} of the {job} has {count:d} row")
+@then("batch {number:d} of the {job} has {count:d} rows")
+def batch_has_rows(stage: Stage, number: int, count: int, job: str | None = None) -> None:
     """How many rows the batch has, where a later step says which."""
-    rows = _seen(stage, stage.query(), number).rows.num_rows
+    rows = _seen(stage, stage.query(job), number).rows.num_rows
     if rows != count:
-        fail(stage, f"batch {number} has {rows} rows, and the feature says {count}")
+        fail(stage, f"batch {number} has {counted(rows, 'row')}, and the feature says {count}")
 
 
 @then("every line of the batches names its partition")
 def every_line_names_partition(stage: Stage) -> None:
     """What is printed: a heading for each batch, then a line for each visit that begins with its Kafka partition."""
     stage.settle()
-    query = stage.query()
-    for batch in query.seen():
-        heading, *lines = batch.printed.splitlines()
-        partitions = [f"Partition[{number}]" for number in sorted(batch.rows.column("partition").to_pylist())]
-        if heading != "✍️ Printing visits" or len(lines) != len(partitions):
+    batches = stage.query().seen()
+    if not any(batch.rows.num_rows for batch in batches):
+        fail(stage, "no batch has printed a line: nothing was looked at")
+    for batch in batches:
+        heading, *lines = batch.printed.splitlines() or [""]
+        if heading != "✍️ Printing visits" or len(lines) != batch.rows.num_rows:
             fail(stage, f"batch {batch.number} was printed as:\n{batch.printed}")
+        partitions = [f"Partition[{number}]" for number in sorted(batch.rows.column("partition").to_pylist())]
         for line, partition in zip(lines, partitions, strict=True):
             if not line.startswith(f"{partition} > Printing visit=Row("):
                 fail(stage, f"batch {batch.number} has the line: {line}")
 
 
 @then("batch {number:d} is empty")
-def batch_is_empty(stage: Stage, number: int) -> None:
+@then("batch {number:d} of the {job} is empty")
+def batch_is_empty(stage: Stage, number: int, job: str | None = None) -> None:
     """The batch has run and has no rows."""
-    _check_empty(stage, stage.query(), number)
+    _check_empty(stage, stage.query(job), number)
 
 
 @then("batch {number:d} is empty, the watermark having moved to {time}")
-def batch_is_empty_watermark_moved(stage: Stage, number: int, time: str) -> None:
+@then("batch {number:d} of the {job} is empty, the watermark having moved to {time}")
+def batch_is_empty_watermark_moved(stage: Stage, number: int, time: str, job: str | None = None) -> None:
     """The batch that Spark runs without data, only because the watermark moved."""
-    query = stage.query()
+    query = stage.query(job)
     _check_empty(stage, query, number)
-    report = next((each for each in reversed(query.progress()) if each.batch == number), None)
+    report = next((each for each in reversed(query.progress_in_start()) if each.batch == number), None)
     _check_watermark(stage, report, stage.moment(time), f"the watermark of batch {number}")
 
 
 @then("there is no batch {number:d}")
-def there_is_no_batch(stage: Stage, number: int) -> None:
-    """The batch has not run."""
+@then("there is no batch {number:d} of the {job}")
+def there_is_no_batch(stage: Stage, number: int, job: str | None = None) -> None:
+    """The batch has not run, though others have."""
     stage.settle()
-    if stage.query().batch(number) is not None:
+    query = stage.query(job)
+    run = query.batches_run()
+    if not run:
+        fail(stage, f"the {query.name} has run no batch at all: nothing was looked at")
+    if number in run:
         fail(stage, f"batch {number} has run")
 
 
 @then("the watermark is {time}")
-def watermark_is(stage: Stage, time: str) -> None:
-    """The watermark of the latest batch."""
-    _check_latest_watermark(stage, stage.query(), time)
-
-
 @then("the watermark of the {job} is {time}")
-def watermark_of_job_is(stage: Stage, job: str, time: str) -> None:
-    """The same, where several jobs run."""
-    _check_latest_watermark(stage, stage.query(job), time)
+def watermark_is(stage: Stage, time: str, job: str | None = None) -> None:
+    """The watermark of the latest batch."""
+    query = stage.query(job)
+    _check_watermark(stage, _latest(stage, query), stage.moment(time), f"the watermark of the {query.name}")
 
 
 @then("no row was dropped")
@@ -96,29 +106,25 @@ def no_row_dropped(stage: Stage) -> None:
 
 @then("{count:d} row was dropped by the watermark")
 @then("{count:d} rows were dropped by the watermark")
-def rows_dropped(stage: Stage, count: int) -> None:
-    """Spark's own count of rows that came too late, since the last such step."""
-    _check_dropped(stage, stage.query(), count)
-
-
 @then("the watermark of the {job} dropped {count:d} row")
 @then("the watermark of the {job} dropped {count:d} rows")
-def rows_of_job_dropped(stage: Stage, job: str, count: int) -> None:
-    """The same, where several jobs run."""
+def rows_dropped(stage: Stage, count: int, job: str | None = None) -> None:
+    """Spark's own count of rows that came too late, since the last such step."""
     _check_dropped(stage, stage.query(job), count)
 
 
 @then("the state holds {count:d} row")
 @then("the state holds {count:d} rows")
-def state_holds(stage: Stage, count: int) -> None:
-    """How many rows the job's state has after the latest batch."""
-    _check_state(stage, stage.query(), count)
-
-
+@then("the state of the {job} holds {count:d} row")
 @then("the state of the {job} holds {count:d} rows")
-def state_of_job_holds(stage: Stage, job: str, count: int) -> None:
-    """The same, where several jobs run."""
-    _check_state(stage, stage.query(job), count)
+def state_holds(stage: Stage, count: int, job: str | None = None) -> None:
+    """How many rows the job's state has after the latest batch. A state that is said to be empty stays so, or another
+    step says what is in it."""
+    query = stage.query(job)
+    actual = _latest(stage, query).rows_in_state
+    if actual != count:
+        fail(stage, f"the state of the {query.name} holds {counted(actual, 'row')}, and the feature says {count}")
+    query.staged.mention_state(query.which, is_empty=count == 0)
 
 
 @then("no batch has more than {most:d} rows")
@@ -130,7 +136,8 @@ def no_batch_has_more(stage: Stage, most: int) -> None:
     if too_large:
         fail(stage, f"batches with more than {most} rows: {too_large}")
     if sum(sizes.values()) <= most:
-        fail(stage, f"all batches together have only {sum(sizes.values())} rows: the bound was not put to the test")
+        together = counted(sum(sizes.values()), "row")
+        fail(stage, f"all batches together have only {together}: the bound was not put to the test")
 
 
 @then('the batches together show every event of "{topic}" once')
@@ -174,17 +181,10 @@ def _seen(stage: Stage, query: StagedQuery, number: int) -> SeenBatch:
     stage.settle()
     batch = query.batch(number)
     if batch is None:
-        numbers = [each.number for each in query.seen()]
+        numbers = [each.number for each in query.seen_in_start()]
         fail(stage, f"batch {number} of the {query.name} has not come; there are {numbers or 'none'}")
-    assert batch is not None
     batch.mentioned = True
     return batch
-
-
-def _check_rows(stage: Stage, query: StagedQuery, number: int) -> None:
-    batch = _seen(stage, query, number)
-    expected = expected_table(stage.grid(), batch.rows, stage.cells(), f"the {query.name}")
-    check_equal(stage, batch.rows, expected, f"batch {number}")
 
 
 def _check_empty(stage: Stage, query: StagedQuery, number: int) -> None:
@@ -198,12 +198,8 @@ def _latest(stage: Stage, query: StagedQuery) -> BatchProgress:
     stage.settle()
     reports = query.progress()
     if not reports:
-        raise StepFailure(f"the {query.name} has not reported any batch")
+        fail(stage, f"the {query.name} has not reported any batch")
     return reports[-1]
-
-
-def _check_latest_watermark(stage: Stage, query: StagedQuery, time: str) -> None:
-    _check_watermark(stage, _latest(stage, query), stage.moment(time), f"the watermark of the {query.name}")
 
 
 def _check_watermark(stage: Stage, report: BatchProgress | None, expected: datetime, what: str) -> None:
@@ -214,16 +210,13 @@ def _check_watermark(stage: Stage, report: BatchProgress | None, expected: datet
 
 def _check_dropped(stage: Stage, query: StagedQuery, expected: int) -> None:
     stage.settle()
+    if not query.progress():
+        fail(stage, f"the {query.name} has not reported any batch: nothing was looked at")
     actual = query.rows_dropped()
     if actual != expected:
-        fail(stage, f"the watermark of the {query.name} dropped {actual} rows, and the feature says {expected}")
+        dropped = counted(actual, "row")
+        fail(stage, f"the watermark of the {query.name} dropped {dropped}, and the feature says {expected}")
     query.staged.mention_drops(query.which, expected)
-
-
-def _check_state(stage: Stage, query: StagedQuery, expected: int) -> None:
-    actual = _latest(stage, query).rows_in_state
-    if actual != expected:
-        fail(stage, f"the state of the {query.name} holds {actual} rows, and the feature says {expected}")
 
 
 def _events_as(stage: Stage, topic: str, schema: pa.Schema) -> pa.Table:

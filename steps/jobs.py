@@ -7,6 +7,8 @@ from headgate.stage.stage import Stage
 
 from .sentences import given, then, when
 
+FEWEST_WORDS = 3
+
 
 @given("the {job} is running")
 @when("the {job} starts")
@@ -68,9 +70,21 @@ def job_has_failed(stage: Stage, job: str, text: str) -> None:
     failure = staged.failure()
     if failure is None:
         fail(stage, f"the {job} has not failed")
-    elif text not in stage.without_suffix(str(failure)):
+    if text not in stage.without_suffix(str(failure)):
         fail(stage, f"the {job} has failed, but with: {failure}")
-    staged.failure_mentioned = True
+    staged.failures_mentioned.add(staged.start_numbered(None))
+
+
+@then("the {job} has ended")
+def job_has_ended(stage: Stage, job: str) -> None:
+    """The job, which was running, has ended by itself and without an error."""
+    stage.settle()
+    staged = stage.staged(job)
+    if staged.failure() is not None:
+        fail(stage, f"the {job} has failed: {staged.failure()}")
+    if not staged.has_ended:
+        fail(stage, f"the {job} has not ended")
+    staged.end_mentioned = True
 
 
 @then("the {job} is still running")
@@ -86,6 +100,8 @@ def it_is_refused(stage: Stage, text: str) -> None:
     """What the last step asked for was refused, in a sentence that says this."""
     if stage.refused is None:
         raise FeatureMistake("nothing was refused")
+    if len(text.split()) < FEWEST_WORDS:
+        raise FeatureMistake(f"'{text}' could be said of many refusals: quote more of the sentence that came")
     if text not in stage.refused:
         fail(stage, f"it was refused, but with: {stage.refused}")
     stage.refused = None

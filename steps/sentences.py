@@ -30,18 +30,21 @@ def then(sentence: str) -> Callable[[Function], Function]:
 def _declared(declare: Any, sentence: str) -> Callable[[Function], Function]:
     def decorator(function: Function) -> Function:
         # Two frames up is the module that the sentence stands in: pytest-bdd puts the step there.
-        declare(parsers.parse(sentence), stacklevel=2)(_with_fixture(function))
+        declare(parsers.parse(sentence), stacklevel=2)(_with_fixture(function, sentence))
         return function
 
     return decorator
 
 
-def _with_fixture(function: Function) -> Function:
+def _with_fixture(function: Function, sentence: str) -> Function:
+    """A value that only some ways to say it name has a default for the others."""
+
     @wraps(function)
     def play(**values: Any) -> None:
         function(stage=values.pop(FIXTURE), **values)
 
     known = inspect.signature(function).parameters.values()
-    renamed = [each.replace(name=FIXTURE) if each.name == "stage" else each for each in known]
-    play.__signature__ = inspect.Signature(renamed)  # type: ignore[attr-defined]
+    named = [each for each in known if each.default is each.empty or f"{{{each.name}" in sentence]
+    needed = [each.replace(name=FIXTURE if each.name == "stage" else each.name, default=each.empty) for each in named]
+    play.__signature__ = inspect.Signature(needed)  # type: ignore[attr-defined]
     return play

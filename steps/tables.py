@@ -1,5 +1,8 @@
 """Sentences about Delta tables: those that are there beforehand, and what programs make of them."""
 
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
 from headgate.compare.checks import check_equal, fail
 from headgate.compare.frames import expected_table
 from headgate.compare.written import typed_table
@@ -56,8 +59,9 @@ def table_holds(stage: Stage, name: str) -> None:
 
 @then('the table "{name}" has these partitions:')
 def table_has_partitions(stage: Stage, name: str, docstring: str) -> None:
-    """The folders that hold data, each named once."""
+    """The folders that hold data of the table's current version, each named once."""
     path = stage.mention_table(name)
-    shown = sorted({str(file.parent.relative_to(path)) for file in path.rglob("*.parquet")})
+    files = stage.session().read.format("delta").load(str(path)).inputFiles()
+    shown = sorted({str(Path(unquote(urlparse(file).path)).parent.relative_to(path)) for file in files})
     if shown != sorted(docstring.split()):
         fail(stage, f'the table "{name}" has the partitions:\n' + "\n".join(shown))

@@ -36,10 +36,10 @@ MESSAGES = {
     "wrong watermark": ["the watermark of batch 1 is 06:40, and the feature says 06:45"],
     "output that nobody mentioned": [
         "The scenario ends, and no step has mentioned:",
-        "batch 0 of the visits windows counter has 1 rows",
+        "batch 0 of the visits windows counter has 1 row",
     ],
-    "drop that nobody mentioned": ["the watermark dropped 1 rows of the visits windows counter"],
-    "bad record that nobody mentioned": ['1 records in "visits-rejected"', "not JSON"],
+    "drop that nobody mentioned": ["the watermark dropped 1 row of the visits windows counter"],
+    "bad record that nobody mentioned": ['1 record in "visits-rejected"', "not JSON"],
     "failure that nobody mentioned": ["bad record in topic visits, partition 0, offset 0: the value is not JSON"],
 }
 

@@ -92,7 +92,7 @@ def test_token_provider_of_sparks_version_or_the_newest_release_before(
 def test_folder_that_cannot_be_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "jars").write_text("a file is in the way")
     monkeypatch.setenv("HEADGATE_HOME", str(tmp_path))
-    with pytest.raises(SandboxError, match="Set HEADGATE_HOME to a folder you can write"):
+    with pytest.raises(SandboxError, match="set HEADGATE_HOME to a folder you can write"):
         jars.fetched_jars()
 
 

@@ -75,7 +75,7 @@ def send(topic: Topic, *words: str) -> int:
 
 def started(*words: str, **more: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "jobs", "visits-generator", *words],
+        [sys.executable, "-m", "jobs.visits_generator", *words],
         cwd=REPOSITORY,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -8,19 +8,35 @@ from pyspark.sql import SparkSession
 
 from headgate.compare.cells import CellReader
 from headgate.compare.grid import Grid
+from headgate.compare.headings import Heading
 from headgate.errors import FeatureMistake
 
 
-def expected_table(grid: Grid, like: pa.Table, read: CellReader, what: str, some_columns: bool = False) -> pa.Table:
-    """The step's table with the columns and types of `like`."""
+def expected_table(
+    grid: Grid, like: pa.Table, read: CellReader, what: str, *, some_columns: bool = False, are_texts: bool = False
+) -> pa.Table:
+    """The step's table with the columns of `like`, and their types where the cells allow them.
+
+    A heading may say the type, as in `count:bigint`, or that it does not matter, as in `count:any`.
+    """
+    headings = [Heading.of(column) for column in grid.columns]
     names = like.schema.names
-    grid.check_columns(names, what)
-    missing = [name for name in names if name not in grid.columns]
+    for heading in headings:
+        if heading.name not in names:
+            known = ", ".join(names)
+            raise FeatureMistake(f"line {grid.line}: {what} has no column '{heading.name}'; its columns are {known}")
+    missing = [name for name in names if name not in {heading.name for heading in headings}]
     if missing and not some_columns:
         raise FeatureMistake(f"line {grid.line}: {what} also has {', '.join(missing)}: mention every column")
-    schema = pa.schema([like.schema.field(name) for name in grid.columns])
-    rows = [{field.name: read.value(row[field.name], field.type) for field in schema} for row in grid]
-    return pa.Table.from_pylist(rows, schema=schema)
+    fields, columns = [], []
+    for heading in headings:
+        cells = [row[heading.column] for row in grid]
+        kind = like.schema.field(heading.name).type
+        if not are_texts:
+            heading.check_type(kind, cells, what, grid.line)
+        fields.append(pa.field(heading.name, kind))
+        columns.append(pa.array([read.value(cell, kind) for cell in cells], kind))
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
 
 
 def difference(spark: SparkSession, actual: pa.Table, expected: pa.Table) -> str | None:

@@ -32,18 +32,6 @@ class Grid:
     def __iter__(self) -> Iterator[dict[str, Cell]]:
         return iter(self.rows)
 
-    def texts(self) -> list[dict[str, str]]:
-        """The rows as plain text."""
-        return [{name: cell.text for name, cell in row.items()} for row in self.rows]
-
-    def check_columns(self, known: list[str], what: str) -> None:
-        """Refuse a column that is not there."""
-        for name in self.columns:
-            if name not in known:
-                raise FeatureMistake(
-                    f"line {self.line}: {what} has no column '{name}'; its columns are {', '.join(known)}"
-                )
-
 
 def grid_of(step: Step) -> Grid:
     """The table under the step."""

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from headgate.compare.checks import counted
 from headgate.stage.stage import Stage, versions_of
 
 
@@ -12,18 +13,24 @@ def unmentioned(stage: Stage) -> list[str]:
     if stage.refused is not None:
         found.append(f"a job was refused: {stage.refused}")
     for staged in stage.jobs.values():
-        failure = staged.failure()
-        if failure is not None and not staged.failure_mentioned:
-            found.append(stage.without_suffix(str(failure)))
+        found += [stage.without_suffix(str(failure)) for failure in staged.unmentioned_failures()]
+        if staged.has_ended and staged.failure() is None and not staged.end_mentioned:
+            found.append(f"the {staged.name} was running and has ended")
+        for which in staged.empty_states:
+            reports = staged.progress(which)
+            if reports and reports[-1].rows_in_state:
+                found.append(
+                    f"the state of the {staged.name}, said to be empty, holds {reports[-1].rows_in_state} rows"
+                )
         found += [
             f"batch {batch.number} of {f'query {query} of ' if query else ''}the {staged.name} has "
-            f"{batch.rows.num_rows} rows"
+            f"{counted(batch.rows.num_rows, 'row')}"
             for query, batch in staged.all_seen()
             if batch.rows.num_rows and not batch.mentioned and not batch.handed_on
         ]
         dropped = staged.rows_dropped()
         if dropped:
-            found.append(f"the watermark dropped {dropped} rows of the {staged.name}")
+            found.append(f"the watermark dropped {counted(dropped, 'row')} of the {staged.name}")
     return found + _silent_topics(stage) + _silent_tables(stage)
 
 
@@ -38,7 +45,7 @@ def _silent_topics(stage: Stage) -> list[str]:
         fresh = stage.topics[name].read_on(stage.patience)
         if fresh:
             values = "; ".join(stage.without_suffix(str(message.value())) for message in fresh[:5])
-            found.append(f'{len(fresh)} records in "{name}": {values}')
+            found.append(f'{counted(len(fresh), "record")} in "{name}": {values}')
     return found
 
 

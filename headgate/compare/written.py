@@ -1,18 +1,13 @@
 """A step's table as rows to be written: types from the header where it says them, or else from the cells."""
 
-import inspect
 import re
 
 import pyarrow as pa
-from pyspark.errors import PySparkException
-from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import DataType
 
 from headgate.compare.cells import CLOCK, CellReader
 from headgate.compare.grid import Cell, Grid
-from headgate.errors import FeatureMistake
+from headgate.compare.headings import Heading
 
-TYPED = re.compile(r"(?P<name>[^:]+):\s*(?P<type>.+)")
 MOMENT = pa.timestamp("us", tz="UTC")
 GUESSES = (
     (re.compile(r"-?\d+"), pa.int64()),
@@ -21,8 +16,6 @@ GUESSES = (
     (re.compile(rf"(\d{{4}}-\d{{2}}-\d{{2}}[ T])?{CLOCK.pattern}"), MOMENT),
 )
 NOT_COLUMNS = ("why",)
-# Spark 4.0 takes UTC by itself.
-IN_UTC = {"timezone": "UTC"} if "timezone" in inspect.signature(to_arrow_type).parameters else {}
 
 
 def typed_table(grid: Grid, read: CellReader) -> pa.Table:
@@ -32,18 +25,11 @@ def typed_table(grid: Grid, read: CellReader) -> pa.Table:
         if column in NOT_COLUMNS:
             continue
         cells = [row[column] for row in grid]
-        said = TYPED.fullmatch(column)
-        kind = _said_type(said["type"], grid.line) if said else _guessed_type(cells)
-        fields.append(pa.field(said["name"].strip() if said else column, kind))
+        heading = Heading.of(column)
+        kind = heading.type(grid.line) if heading.said else _guessed_type(cells)
+        fields.append(pa.field(heading.name, kind))
         columns.append(pa.array([read.value(cell, kind) for cell in cells], kind))
     return pa.Table.from_arrays(columns, schema=pa.schema(fields))
-
-
-def _said_type(text: str, line: int) -> pa.DataType:
-    try:
-        return to_arrow_type(DataType.fromDDL(text.strip()), **IN_UTC)
-    except (PySparkException, TypeError):
-        raise FeatureMistake(f"line {line}: '{text.strip()}' is not a type of Spark SQL, such as bigint") from None
 
 
 def _guessed_type(cells: list[Cell]) -> pa.DataType:

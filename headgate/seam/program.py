@@ -26,6 +26,7 @@ from headgate.seam.sinks import Break, LedQuery
 from headgate.seam.surroundings import keep_output, surroundings
 from headgate.seam.world import World
 from headgate.spark.progress import BatchProgress
+from headgate.spark.queries import Failure
 
 LOOK_SECONDS = 0.02
 # A program that has a query, and starts no other for so long, has got where it wants to be.
@@ -77,6 +78,8 @@ class Program:
         self.is_starting = False
         self.exit_code: int | None = None
         self.error: BaseException | None = None
+        self.failure: Failure | str | None = None
+        """Why it or one of its queries had failed when it was stopped."""
         self.reports: dict[int, list[BatchProgress]] = {}
         self.ended = threading.Event()
         self.awaits = threading.Event()
@@ -179,7 +182,8 @@ class Program:
             if isinstance(end.code, str):
                 print(end.code, file=sys.stderr)
         except BaseException as error:
-            self.error = self.error or error
+            if not self._closing:
+                self.error = self.error or error
             self._ends(1)
 
     def _outlive_threads(self) -> None:

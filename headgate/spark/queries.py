@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,8 @@ GRACE_SECONDS = 60.0
 OFFSETS_SECONDS = 2.0
 IDLE_SECONDS = 0.5
 POLL_SECONDS = 0.05
+# A query without a pace has processed a small batch by then.
+PROMPT_SECONDS = 2.0
 
 
 class WaitedTooLong(Exception):
@@ -79,15 +81,22 @@ class RunningJob:
                 return describe_failure(query, error)
         return None
 
-    def process_all_available(self, seconds: float) -> None:
-        """Wait until everything sent before this call is processed, at most `seconds`; a dead query ends the wait."""
+    def process_all_available(
+        self, seconds: float, is_done: Callable[[StreamingQuery], bool] = lambda _: False
+    ) -> None:
+        """Wait until everything sent before this call is processed, at most `seconds`; a dead query ends the wait.
+
+        Spark says so at the next trigger; `is_done` may know of a query earlier.
+        """
         deadline = time.monotonic() + seconds
         for query in self.queries:
             waiter = threading.Thread(target=_process_all_available, args=[query], daemon=True)
             waiter.start()
-            waiter.join(max(0.0, deadline - time.monotonic()))
-            if waiter.is_alive():
-                raise WaitedTooLong(f"{query.name} has not processed all that is available after {seconds:g} s")
+            waiter.join(min(PROMPT_SECONDS, seconds))
+            while waiter.is_alive() and not is_done(query):
+                if time.monotonic() > deadline:
+                    raise WaitedTooLong(f"{query.name} has not processed all that is available after {seconds:g} s")
+                waiter.join(POLL_SECONDS)
 
     def stop(self, grace: float = GRACE_SECONDS, hurry: threading.Event | None = None) -> None:
         """Stop every query after the batch in hand.

@@ -4,7 +4,7 @@ import io
 import re
 import uuid
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -24,9 +24,11 @@ from headgate.seam.sinks import Break
 from headgate.seam.surroundings import give_output_back
 from headgate.seam.world import World
 from headgate.spark.queries import WaitedTooLong
+from headgate.stage.settling import caught_up, moves_by_itself
 from headgate.stage.staged_program import ORDINALS, StagedProgram, StagedQuery
 from headgate.stage.topic import Event, Topic, topics_of
 
+ONE_START = re.compile(r"(?P<start>\w+) start(?: of the (?P<job>.+))?")
 ONE_QUERY = re.compile(r'(?:(?P<order>\w+) query|query "(?P<name>[^"]+)") of the (?P<job>.+)')
 PLACEHOLDER = re.compile(r"\{(kafka|folder|zone|topic [^{}]+|table [^{}]+)\}")
 
@@ -51,6 +53,8 @@ class Stage:
     printed: str = ""
     step: Step | None = None
     failed: bool = False
+    unsettled: bool = False
+    """Whether something has been done since the last wait that programs may have to process."""
     suffix: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
 
     def __post_init__(self) -> None:
@@ -134,21 +138,44 @@ class Stage:
     def send(self, topic: str, events: list[Event]) -> None:
         """Send events and let every running job process them."""
         self.topic(topic).send(events, self.patience)
+        self.unsettled = True
         self.settle()
 
     # Programs.
 
     def settle(self) -> None:
         """Wait until every running program has processed all that is there, one feeding the other included."""
+        if not self.unsettled and not self._moves_by_itself():
+            return
+        self._settle_all()
+        # Once more as long as something has come of it: programs, and queries of one, may feed each other.
+        seen = -1
+        while sum(len(staged.running_queries()) for staged in self.jobs.values()) > 1 and seen != self._rows_seen():
+            seen = self._rows_seen()
+            self._settle_all()
+        self.unsettled = False
+
+    def _settle_all(self) -> None:
         for staged in self.jobs.values():
-            if staged.is_running:
-                assert staged.program is not None
-                try:
-                    staged.queries_of(staged.program).process_all_available(self.patience)
-                except WaitedTooLong as error:
-                    raise StepFailure(
-                        f"{error}; the {staged.name} printed last: {staged.program.last_print}; --patience allows more"
-                    ) from None
+            self._settle(staged)
+
+    def _settle(self, staged: StagedProgram) -> None:
+        if not staged.is_running:
+            return
+        assert staged.program is not None
+        try:
+            is_done = caught_up(self.kafka, self.suffix, self.patience)
+            staged.queries_of(staged.program).process_all_available(self.patience, is_done)
+        except WaitedTooLong as error:
+            raise StepFailure(
+                f"{error}; the {staged.name} printed last: {staged.program.last_print}; --patience allows more"
+            ) from None
+
+    def _moves_by_itself(self) -> bool:
+        return any(moves_by_itself(query) for staged in self.jobs.values() for query in staged.running_queries())
+
+    def _rows_seen(self) -> int:
+        return sum(report.rows_in for staged in self.jobs.values() for report in staged.all_progress())
 
     def break_batch(self, spoken: str, number: int, *, after_sink: bool) -> None:
         """Let a batch fail: of a query that runs, or of one that the next start will bring."""
@@ -191,6 +218,9 @@ class Stage:
 
     def query(self, spoken: str | None = None) -> StagedQuery:
         """What a sentence is about: `the X`, `the second query of the X`, `the query "totals" of the X`."""
+        start = ONE_START.fullmatch(spoken) if spoken else None
+        if start is not None and start["start"] in ORDINALS:
+            return replace(self.query(start["job"]), start=ORDINALS[start["start"]])
         found = ONE_QUERY.fullmatch(spoken) if spoken else None
         if found is None:
             return StagedQuery(self.staged(spoken))
@@ -204,6 +234,7 @@ class Stage:
 
     def begin(self, staged: StagedProgram) -> None:
         """Start what is on stage, once more or for the first time."""
+        self.unsettled = True
         got_there = staged.start(self.patience)
         program = staged.program
         assert program is not None
@@ -225,6 +256,7 @@ class Stage:
         """Run a program that ends by itself to its end."""
         staged = self.on_stage(spoken)
         staged.words = words
+        self.unsettled = True
         ended = staged.start(self.patience, to_its_end=True)
         program = staged.program
         assert program is not None
@@ -306,6 +338,7 @@ class Stage:
 
     def add_rows(self, name: str, rows: pa.Table) -> None:
         """Write rows to a Delta table, by its name or its path; what is there then counts as mentioned."""
+        self.unsettled = True
         database = name.rpartition(".")[0]
         if "/" not in name and database:
             self.world.spark.sql(f"CREATE DATABASE IF NOT EXISTS {database}")
@@ -329,6 +362,7 @@ class Stage:
 
     def put_file(self, path: str, text: str) -> None:
         """A file for programs to read; it appears whole."""
+        self.unsettled = True
         target = Path(self.world.place(path))
         target.parent.mkdir(parents=True, exist_ok=True)
         unfinished = target.with_name(f".{target.name}.{self.suffix}")
@@ -338,6 +372,7 @@ class Stage:
 
     def put_rows(self, path: str, form: str, rows: pa.Table) -> None:
         """A file with these rows in a folder for programs to read; it appears whole."""
+        self.unsettled = True
         if form not in FILES:
             raise FeatureMistake(f"'{form}' is not one of {', '.join(FILES)}")
         folder, draft = self.folder_of(path), self.folder / "drafts" / uuid.uuid4().hex
@@ -380,12 +415,16 @@ class Stage:
 
     def close(self) -> None:
         """Stop the programs, forget the topics, and leave nothing of the scenario in Spark."""
-        for staged in self.jobs.values():
-            staged.stop()
+        with self._held:
+            self._held.callback(self._forget_topics)
+            for staged in self.jobs.values():
+                # Each of them, in whatever state the others are; what is said last here is done first.
+                self._held.callback(staged.stop)
+
+    def _forget_topics(self) -> None:
         self.find_topics()
         for topic in self.topics.values():
             topic.delete()
-        self._held.close()
 
 
 def versions_of(table: Path) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
+from pyspark.sql.streaming import StreamingQuery
 
 from headgate.errors import FeatureMistake
 from headgate.project import Declared
@@ -28,8 +29,12 @@ class StagedProgram:
     program: Program | None = None
     earlier_programs: list[Program] = field(default_factory=list)
     drops_mentioned: dict[str | None, int] = field(default_factory=dict)
-    failure_mentioned: bool = False
-    breaks_later: list[tuple[str, int]] = field(default_factory=list)
+    failures_mentioned: set[Program] = field(default_factory=set)
+    empty_states: set[str | None] = field(default_factory=set)
+    """Queries of which the feature has said that their state holds nothing."""
+    end_mentioned: bool = False
+    goes_on: bool = True
+    """Whether it runs until it is stopped, as opposed to a program that ends by itself."""
 
     @property
     def name(self) -> str:
@@ -38,7 +43,7 @@ class StagedProgram:
 
     def start(self, seconds: float, *, to_its_end: bool = False) -> bool:
         """Start it, or start it again from its checkpoints; tells whether it got there in time."""
-        self.failure_mentioned = False
+        self.end_mentioned, self.goes_on = False, not to_its_end
         if self.program is not None:
             self.stop()
         self.program = self.make(self.words)
@@ -48,7 +53,9 @@ class StagedProgram:
         """Stop it after the batch in hand, keeping what it has reported."""
         if self.program is None:
             return
-        program, self.program = self.program, None
+        program = self.program
+        program.failure = self.failure_of(program)
+        self.program = None
         program.reports = self._reports(program)
         program.stop(lambda: self.queries_of(program).stop())
         program.reports = max(program.reports, self._reports(program), key=lambda kept: sum(map(len, kept.values())))
@@ -61,6 +68,11 @@ class StagedProgram:
         """Whether it has queries and all of them run."""
         program = self.program
         return program is not None and bool(program.queries) and self.queries_of(program).is_active
+
+    def running_queries(self) -> list[StreamingQuery]:
+        """Its queries that are active."""
+        queries = [led.query for led in self.program.queries] if self.program else []
+        return [query for query in queries if query.isActive]
 
     def queries_of(self, program: Program) -> RunningJob:
         """The queries of one start, watched as one."""
@@ -98,9 +110,19 @@ class StagedProgram:
             for batch in led.seen
         ]
 
-    def batch(self, number: int, which: str | None = None) -> SeenBatch | None:
-        """The latest showing of a batch."""
-        return next((batch for batch in reversed(self.seen(which)) if batch.number == number), None)
+    def seen_in(self, start: int | None, which: str | None = None) -> list[SeenBatch]:
+        """The batches of a query that were seen in one start, the latest unless it is named."""
+        order = self.query(which).order if which else 1
+        return [batch for led in self.start_numbered(start).queries if led.order == order for batch in led.seen]
+
+    def start_numbered(self, number: int | None) -> Program:
+        """One of its starts; the latest where no number is given."""
+        starts = self.starts()
+        if number is None:
+            return starts[-1]
+        if not 0 < number <= len(starts):
+            raise FeatureMistake(f"the {self.name} has been started {len(starts)} times in this scenario")
+        return starts[number - 1]
 
     def progress(self, which: str | None = None) -> list[BatchProgress]:
         """What a query reported of its batches, over all starts."""
@@ -108,17 +130,37 @@ class StagedProgram:
         kept = [report for start in self.earlier_programs for report in start.reports.get(order, [])]
         return kept + (self._reports(self.program).get(order, []) if self.program else [])
 
+    def progress_in(self, start: int | None, which: str | None = None) -> list[BatchProgress]:
+        """The same of one start."""
+        program = self.start_numbered(start)
+        reports = self._reports(program) if program is self.program else program.reports
+        return reports.get(self.query(which).order if which else 1, [])
+
     def all_progress(self) -> list[BatchProgress]:
         """The same of all queries."""
         now = self._reports(self.program) if self.program else {}
         kept = [start.reports for start in self.earlier_programs]
         return [report for reports in [*kept, now] for each in reports.values() for report in each]
 
-    def failure(self) -> Failure | str | None:
-        """Why a query, or the program itself, has failed."""
+    @property
+    def has_ended(self) -> bool:
+        """Whether it was to go on, and none of its queries does."""
         program = self.program
-        if program is None:
-            return None
+        return self.goes_on and program is not None and not any(led.query.isActive for led in program.queries)
+
+    def failure(self) -> Failure | str | None:
+        """Why a query, or the program itself, has failed in the latest start."""
+        return self.failure_of(self.starts()[-1]) if self.starts() else None
+
+    def unmentioned_failures(self) -> list[Failure | str]:
+        """The same of all starts, where no step has mentioned it."""
+        failures = [self.failure_of(start) for start in self.starts() if start not in self.failures_mentioned]
+        return [failure for failure in failures if failure is not None]
+
+    def failure_of(self, program: Program) -> Failure | str | None:
+        """Why a query, or the program itself, has failed in one start."""
+        if program is not self.program:
+            return program.failure
         failed = self.queries_of(program).failure() if program.queries else None
         if failed is not None:
             return failed
@@ -132,6 +174,10 @@ class StagedProgram:
         if which is None:
             return sum(each.rows_dropped for each in self.all_progress()) - sum(self.drops_mentioned.values())
         return sum(each.rows_dropped for each in self.progress(which)) - self.drops_mentioned.get(which, 0)
+
+    def mention_state(self, which: str | None, *, is_empty: bool) -> None:
+        """A step has said what the state holds."""
+        (self.empty_states.add if is_empty else self.empty_states.discard)(which)
 
     def mention_drops(self, which: str | None, count: int) -> None:
         """A step has said that so many rows were dropped."""
@@ -158,6 +204,7 @@ class StagedQuery:
 
     staged: StagedProgram
     which: str | None = None
+    start: int | None = None
 
     @property
     def name(self) -> str:
@@ -175,9 +222,21 @@ class StagedQuery:
         """Its batches, over all starts."""
         return self.staged.seen(self.which)
 
+    def seen_in_start(self) -> list[SeenBatch]:
+        """Its batches of the start that the sentence means: the latest, unless it says another."""
+        return self.staged.seen_in(self.start, self.which)
+
     def batch(self, number: int) -> SeenBatch | None:
-        """The latest showing of a batch."""
-        return self.staged.batch(number, self.which)
+        """The showing of a batch in that start."""
+        return next((batch for batch in reversed(self.seen_in_start()) if batch.number == number), None)
+
+    def batches_run(self) -> set[int]:
+        """The numbers of the batches that have run in that start, seen on their way or reported."""
+        return {batch.number for batch in self.seen_in_start()} | {each.batch for each in self.progress_in_start()}
+
+    def progress_in_start(self) -> list[BatchProgress]:
+        """What it reported of its batches in that start."""
+        return self.staged.progress_in(self.start, self.which)
 
     def progress(self) -> list[BatchProgress]:
         """What it reported of its batches."""

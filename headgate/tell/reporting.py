@@ -13,6 +13,7 @@ from headgate.stage.stage import Stage
 from headgate.tell.account import account
 
 STAGE: pytest.StashKey[Stage] = pytest.StashKey()
+ACCOUNT: pytest.StashKey[str] = pytest.StashKey()
 PLAIN = (StepFailure, FeatureMistake, StepDefinitionNotFoundError)
 
 
@@ -41,6 +42,7 @@ def _fail(request: pytest.FixtureRequest, step: Step | None = None) -> None:
     if stage is not None:
         stage.failed = True
         stage.step = step or stage.step
+        request.node.stash[ACCOUNT] = account(stage)
 
 
 def pytest_bdd_after_scenario(request: pytest.FixtureRequest, feature: Feature, scenario: Scenario) -> None:  # noqa: ARG001
@@ -51,7 +53,8 @@ def pytest_bdd_after_scenario(request: pytest.FixtureRequest, feature: Feature, 
     found = unmentioned(stage)
     if found:
         listed = "\n".join(f"  - {each}" for each in found)
-        raise StepFailure(f"{account(stage)}\n\nThe scenario ends, and no step has mentioned:\n{listed}")
+        _fail(request)
+        raise StepFailure(f"The scenario ends, and no step has mentioned:\n{listed}")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -61,7 +64,11 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
     if STAGE not in item.stash and not _is_feature(item):
         return report
     if call.excinfo is not None and isinstance(call.excinfo.value, PLAIN):
-        report.longrepr = f"{_place(item)}\n\n{call.excinfo.value}"  # type: ignore[attr-defined]
+        parts = [_place(item), str(call.excinfo.value)]
+        if isinstance(call.excinfo.value, StepFailure):
+            # What was sent and what came, up to the moment in which it failed.
+            parts.insert(1, item.stash.get(ACCOUNT, ""))
+        report.longrepr = "\n\n".join(filter(None, parts))  # type: ignore[attr-defined]
     return report
 
 

@@ -49,7 +49,7 @@ def _create(address: str, topics: dict[str, int]) -> None:
 
 def _send(options: argparse.Namespace) -> None:
     text = sys.stdin.buffer.read() if options.send == "-" else Path(options.send).read_bytes()
-    producer = Producer({"bootstrap.servers": options.kafka})
+    producer = Producer({"bootstrap.servers": options.kafka, "log_level": 0})
     for number, line in enumerate(filter(None, text.splitlines())):
         key, value = _key_and_value(line)
         producer.produce(options.topic, value, key, partition=number % INPUT_PARTITIONS)
