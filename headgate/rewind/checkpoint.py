@@ -25,6 +25,8 @@ STATE_FILE = re.compile(
 SHARED_FILE = re.compile(STORE + r"(?P<folder>SSTs|logs)/(?P<name>[^/.][^/]*(?<!\.crc))")
 SCHEMA_FILE = re.compile(rf"state/{NUMBER}/(?:_metadata/v2/({NUMBER})|_stateSchema/[^/]+/({NUMBER})_[^/]+)(?<!\.crc)")
 OPERATOR_FILE = re.compile(rf"state/({NUMBER})/_metadata/(?:metadata|v2/{NUMBER})")
+DESCRIPTION = re.compile(rf"state/{NUMBER}/.*_(?:metadata|stateSchema)/(?:.*/)?[^/.][^/]*(?<!\.crc)")
+FIRST_OFFSETS = re.compile(r"sources/([^/]+)/0")
 OPERATOR_NAME = re.compile(r'"operatorName":"([^"]+)"')
 NAMED_OFFSET = re.compile(r"([^:]*):(.*)")
 WHOLE_STATE = frozenset({"zip", "snapshot"})
@@ -75,6 +77,8 @@ class Offsets:
     """Where each source stood at the end of a batch, by source name or number, as Spark wrote it."""
 
     by_source: Mapping[str, Any]
+    numbered: int = 0
+    "How many sources there are that have no name."
     watermark_ms: int = 0
     conf: Mapping[str, str] = field(default_factory=dict)
 
@@ -148,6 +152,16 @@ class Checkpoint:
         """The bytes of each SST and log file of a store."""
         return {(file.store, file.name): file.entry.size for file in self.shared}
 
+    @cached_property
+    def descriptions(self) -> tuple[str, ...]:
+        """The files that describe state operators and their schemas."""
+        return tuple(path for path in self.entries if DESCRIPTION.fullmatch(path))
+
+    @cached_property
+    def first_offset_files(self) -> Mapping[str, str]:
+        """Where each source noted how it began."""
+        return {match[1]: path for path in self.entries if (match := FIRST_OFFSETS.fullmatch(path))}
+
     def offsets_of(self, batch: int) -> Offsets:
         """Where the sources stood at the end of a batch."""
         return parse_offsets(self._read_log(f"offsets/{batch}"), f"offsets/{batch}")
@@ -178,13 +192,11 @@ class Checkpoint:
     def first_offsets(self) -> Offsets:
         """Where the Kafka sources began: they note it before their first batch."""
         found = {}
-        for path in self.entries:
-            parts = path.split("/")
-            if parts[0] == "sources" and parts[2:] == ["0"]:
-                text = self.files.read(path).decode(errors="replace")
-                offset = json_or_none(text[max(text.find("{"), 0) :])
-                if as_kafka(offset):
-                    found[parts[1]] = offset
+        for source, path in self.first_offset_files.items():
+            text = self.files.read(path).decode(errors="replace")
+            offset = json_or_none(text[max(text.find("{"), 0) :])
+            if as_kafka(offset):
+                found[source] = offset
         return Offsets(found)
 
     def operator_name(self, operator: int) -> str:
@@ -243,7 +255,7 @@ def read_checkpoint(files: Files) -> Checkpoint:
         raise RefusalError(f"{files.root} is not there: give the checkpointLocation of the query.")
     checkpoint = sort_files(files)
     batches = bool(checkpoint.offsets or checkpoint.commits)
-    if batches and checkpoint.query_id:
+    if batches and checkpoint.query_id and not checkpoint.flaw("metadata"):
         return checkpoint
     reason = "has no readable `metadata`" if batches else "has no batches in `offsets` or `commits`"
     raise RefusalError(
@@ -284,7 +296,8 @@ def parse_offsets(content: bytes, where: str) -> Offsets:
     named = [_named(line, where) if version == "v2" else (str(number), line) for number, line in enumerate(sources)]
     by_source = {name: _source_offset(text, where) for name, text in named if text != "-"}
     watermark = _milliseconds(found, "batchWatermarkMs", where)
-    return Offsets(by_source, watermark, {key: str(value) for key, value in conf.items()})
+    numbered = len(sources) if version == "v1" else 0
+    return Offsets(by_source, numbered, watermark, {key: str(value) for key, value in conf.items()})
 
 
 def parse_commit(content: bytes, where: str) -> Commit:

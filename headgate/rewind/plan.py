@@ -131,7 +131,7 @@ def obstacle(checkpoint: Checkpoint, batch: int) -> str | None:
     if not 0 <= batch <= checkpoint.last_batch:
         return f"batch {batch} never was, the newest is batch {checkpoint.last_batch}"
     if batch == 0:
-        return None
+        return _obstacle_in(checkpoint, 0, checkpoint.first_offset_files.values())
     try:
         return _log_obstacle(checkpoint, batch) or state_obstacle(checkpoint, batch)
     except DamageError as damage:
@@ -154,23 +154,24 @@ def state_obstacle(checkpoint: Checkpoint, batch: int) -> str | None:
             wrong = checkpoint.flaw(file.entry.path, is_lz4) or _lacks(checkpoint, file)
             if wrong:
                 return f"batch {batch} starts from {file.entry.path}, which {wrong}"
-    return None
+    staying = (path for path in checkpoint.descriptions if checkpoint.schemas.get(path, -1) < batch)
+    return _obstacle_in(checkpoint, batch, staying)
+
+
+def _obstacle_in(checkpoint: Checkpoint, batch: int, paths: Iterable[str]) -> str | None:
+    wrongs = ((path, checkpoint.flaw(path)) for path in paths)
+    return next((f"batch {batch} starts from {path}, which {wrong}" for path, wrong in wrongs if wrong), None)
 
 
 def _log_obstacle(checkpoint: Checkpoint, batch: int) -> str | None:
-    sources = checkpoint.offsets_of(batch - 1).by_source.keys()
-    if checkpoint.commits:
-        checkpoint.commit_of(batch - 1)
-    else:
+    newest = checkpoint.offsets_of(batch - 1)
+    if not checkpoint.commits:
         checkpoint.offsets_of(batch)
-    # Spark does not start without the offsets before the newest ones, either.
-    if batch > 1 and checkpoint.commits:
-        # Named sources may go, numbered ones may not.
-        before = {name for name in checkpoint.offsets_of(batch - 2).by_source if name.isdigit()}
-        if before - sources:
-            return (
-                f"batch {batch} starts from offsets/{batch - 1}, which has lost a source that offsets/{batch - 2} has"
-            )
+        return None
+    checkpoint.commit_of(batch - 1)
+    # Spark does not start without the offsets before the newest ones, either, nor when they are of other sources.
+    if batch > 1 and checkpoint.offsets_of(batch - 2).numbered != newest.numbered:
+        return f"batch {batch} starts from offsets/{batch - 2} and {batch - 1}, of which one has lost a source"
     return None
 
 

@@ -68,7 +68,7 @@ def spans(numbers: Iterable[int]) -> str:
 def _what_goes(rewind: Rewind, verbose: bool) -> Table:
     table = Table(box=SIMPLE_HEAD)
     for heading in ("what goes", "operator", "store", "partition", "versions", "files", "size"):
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", min_width=20 if heading == "what goes" else None)
     _log_row(table, "offsets", rewind.offsets)
     _log_row(table, "commits", rewind.commits)
     if rewind.strays:

@@ -105,7 +105,34 @@ def _flaw_inside(path: str, content: bytes, is_lz4: bool) -> str | None:
             whole = end.startswith(LZ4_BLOCK) and end.endswith(bytes(LZ4_END_BYTES))
             return None if whole else CUT_SHORT
         return "is not what Spark writes" if is_lz4 else None
+    if path.endswith("/_metadata/schema"):
+        return None if _is_whole_schema(content) else CUT_SHORT
+    if "/_metadata/" in path:
+        return (
+            None if isinstance(json_or_none(content.decode(errors="replace").partition("\n")[2]), dict) else CUT_SHORT
+        )
     return None
+
+
+def _is_whole_schema(content: bytes) -> bool:
+    """Whether the schemas of key and value are there: in v1 a text each, in v2 in pieces, their number first."""
+    version, at = _text(content, 0)
+    if version not in (b"v1", b"v2"):
+        return True
+    for _ in ("key", "value"):
+        pieces = 1
+        if version == b"v2":
+            pieces = int.from_bytes(content[at : at + 4], "big")
+            at += 4
+        for _ in range(min(pieces, len(content))):
+            _, at = _text(content, at)
+    return at <= len(content)
+
+
+def _text(content: bytes, at: int) -> tuple[bytes, int]:
+    """What Java's writeUTF wrote at a place, and where it ends."""
+    end = at + 2 + int.from_bytes(content[at : at + 2], "big")
+    return content[at + 2 : end], end
 
 
 def _flaw_of_zip(content: bytes) -> str | None:
