@@ -337,7 +337,7 @@ def _milliseconds(found: Any, key: str, where: str) -> int:
 
 def _is_kafka_partition(item: tuple[str, Any]) -> bool:
     key, value = item
-    return re.fullmatch(NUMBER, key) is not None and type(value) is int
+    return re.fullmatch("0|[1-9][0-9]{0,8}", key) is not None and type(value) is int
 
 
 def _query_id(files: Files) -> str:

@@ -4,6 +4,7 @@ Batch N starts from the offsets and the watermark that batch N-1 left, and from 
 after it wrote are offsets and commits from N on, state versions above N, and schemas numbered N or more.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -125,10 +126,11 @@ def resume_offsets(checkpoint: Checkpoint, batch: int) -> Offsets:
 
 def obstacle(checkpoint: Checkpoint, batch: int) -> str | None:
     """Why the checkpoint cannot be taken back to this batch, if it cannot."""
-    if batch == checkpoint.restart_batch and not _is_damaged(checkpoint, batch):
-        uncommitted = batch in checkpoint.offsets or not checkpoint.offsets
-        return f"{f'batch {batch} was not committed, so ' if uncommitted else ''}a restart begins with it anyway"
-    if not 0 <= batch <= checkpoint.last_batch:
+    if batch == checkpoint.restart_batch:
+        if not _is_damaged(checkpoint, batch):
+            uncommitted = batch in checkpoint.offsets or not checkpoint.offsets
+            return f"{f'batch {batch} was not committed, so ' if uncommitted else ''}a restart begins with it anyway"
+    elif not 0 <= batch <= checkpoint.last_batch:
         return f"batch {batch} never was, the newest is batch {checkpoint.last_batch}"
     if batch == 0:
         return _obstacle_in(checkpoint, 0, checkpoint.first_offset_files.values())
@@ -150,6 +152,8 @@ def state_obstacle(checkpoint: Checkpoint, batch: int) -> str | None:
                 f"batch {batch} starts from state version {batch}, which is purged or missing in operator "
                 f"{store.operator}, partition {store.partition}, store {store.name}"
             )
+        if chain[0].unique_id and not checkpoint.state_ids(batch):
+            return f"batch {batch} starts from commits/{batch - 1}, which does not say which files of state count"
         for file in chain:
             wrong = checkpoint.flaw(file.entry.path, is_lz4) or _lacks(checkpoint, file)
             if wrong:
@@ -176,16 +180,16 @@ def _log_obstacle(checkpoint: Checkpoint, batch: int) -> str | None:
 
 
 def _is_damaged(checkpoint: Checkpoint, batch: int) -> bool:
-    """Whether Spark fails over the logs when it restarts with this batch, as it does by its own rule."""
+    """Whether Spark fails when it restarts with this batch, as it does by its own rule."""
     try:
         for needed in (batch - 1, batch):
             if needed in checkpoint.offsets:
                 checkpoint.offsets_of(needed)
             if needed in checkpoint.commits:
                 checkpoint.commit_of(needed)
+        return batch > 0 and state_obstacle(checkpoint, batch) is not None
     except DamageError:
         return True
-    return False
 
 
 def _watermark(checkpoint: Checkpoint, batch: int) -> int:
@@ -201,8 +205,10 @@ def _first_to_go(checkpoint: Checkpoint, batch: int) -> int:
 
 def _setting(conf: Mapping[str, str], batch: int) -> int | None:
     partitions = conf.get(SHUFFLE_PARTITIONS)
-    if partitions is None or partitions.isdecimal():
-        return None if partitions is None else int(partitions)
+    if partitions is None:
+        return None
+    if re.fullmatch("[1-9][0-9]{0,8}", partitions):
+        return int(partitions)
     raise DamageError(f"offsets/{batch - 1}, which says that there are {partitions} partitions")
 
 

@@ -367,6 +367,18 @@ class TestOnlyWhatStaysIsRead:
         damage(checkpoint / "offsets/4", "")
         apply(checkpoint, 4)
 
+    def test_commit_that_has_lost_the_ids_of_format_2(self, folder: Path) -> None:
+        plant(folder, Shape(kinds=("zip",), unique_ids=True), BATCHES)
+        damage(folder / "commits/2", "v2")
+        reason = refused(rewind(folder, "--to-batch", 3))
+        assert "batch 3 starts from commits/2, which does not say which files of state count" in reason
+
+    def test_restart_that_would_fail_over_its_state(self, checkpoint: Path) -> None:
+        damage(checkpoint / "commits/4", None)
+        damage(checkpoint / "state/0/1/4.delta", "")
+        reason = refused(rewind(checkpoint, "--to-batch", 4))
+        assert "batch 4 starts from state/0/1/4.delta, which is empty; the nearest batch that works is 3." in reason
+
     def test_offsets_ahead_of_commits_by_more_than_one(self, checkpoint: Path) -> None:
         for batch in (3, 4):
             damage(checkpoint / f"commits/{batch}", None)
@@ -458,6 +470,18 @@ class TestOneSentence:
         found["moves"]["body"].append(path)
         journal.write_text(json.dumps(found))
         assert "journal.json is damaged" in rewind(checkpoint, "--undo", "--job-is-stopped").error
+
+    @pytest.mark.parametrize("line", ['{"txn":7}', '{"txn":{"appId":1}}', '["txn"]', '{"txn"', '{"txn":{"appId":"a"}}'])
+    def test_log_of_the_table_of_another_shape(self, checkpoint: Path, line: str, tmp_path: Path) -> None:
+        log = tmp_path / "table/_delta_log"
+        log.mkdir(parents=True)
+        (log / f"{0:020}.json").write_text(line)
+        answer = rewind(checkpoint, "--to-batch", 3, "--table", log.parent)
+        assert (answer.code, answer.error.count("\n")) == (1, 1)
+        assert "is not what Delta writes" in answer.error
+        (log / f"{0:020}.json").write_text("{}")
+        (log / f"{0:020}.checkpoint.parquet").write_text(line)
+        assert "is not what Delta writes" in rewind(checkpoint, "--to-batch", 3, "--table", log.parent).error
 
     def test_folder_that_is_missing_or_a_file(self, checkpoint: Path, tmp_path: Path) -> None:
         assert "nowhere is not there: give the checkpointLocation" in refused(rewind(tmp_path / "nowhere", "--undo"))
