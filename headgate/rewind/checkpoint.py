@@ -48,6 +48,13 @@ class Store(NamedTuple):
     name: str
 
 
+class Operator(NamedTuple):
+    """A state operator's stores, by name, and partitions."""
+
+    stores: set[str]
+    partitions: set[int]
+
+
 @dataclass(frozen=True)
 class StateFile:
     """A file that holds state as of `version`, whole or as the difference from the version before."""
@@ -115,12 +122,12 @@ class Checkpoint:
     _flaws: dict[str, str | None] = field(default_factory=dict)
     _state_ids: dict[int, Mapping[PartitionKey, frozenset[str]]] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def last_batch(self) -> int:
         """The newest batch that was at least planned; -1 when there is none."""
         return max([*self.offsets, *self.commits], default=-1)
 
-    @property
+    @cached_property
     def restart_batch(self) -> int | None:
         """The batch that a restart begins with, by Spark's own rule; nothing when Spark does not start."""
         if not self.offsets:
@@ -146,6 +153,16 @@ class Checkpoint:
             }
             for store, versions in sorted(stores.items())
         }
+
+    @cached_property
+    def operators(self) -> Mapping[int, Operator]:
+        """The state operators, by what is there of any version."""
+        found: dict[int, Operator] = {}
+        for store in self.stores:
+            operator = found.setdefault(store.operator, Operator(set(), set()))
+            operator.stores.add(store.name)
+            operator.partitions.add(store.partition)
+        return found
 
     @cached_property
     def shared_sizes(self) -> Mapping[tuple[Store, str], int]:

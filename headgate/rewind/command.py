@@ -124,9 +124,8 @@ def _rewind(options: argparse.Namespace, files: Files, console: Console) -> None
     if unfinished:
         _continue(options, files, unfinished, console)
         return
-    finished = next((journal for journal in reversed(journals(files)) if options.apply), None)
-    if finished and finished.to_batch == options.to_batch and not wrong_result(files, finished):
-        # Killed at the very end, and given again as the reader was told.
+    finished = _finished(options, files)
+    if finished:
         _tell(finished, console)
         return
     checkpoint = read_checkpoint(files)
@@ -138,6 +137,17 @@ def _rewind(options: argparse.Namespace, files: Files, console: Console) -> None
         _finish(files, begin(rewind, options.new_query_id), console)
     else:
         console.print("Nothing has been changed. Add --apply to do it.")
+
+
+def _finished(options: argparse.Namespace, files: Files) -> Journal | None:
+    """The rewind that is asked for, when it was killed at its very end and is given again, as its reader was told."""
+    last = journals(files)[-1:] if options.apply else []
+    same = [
+        journal
+        for journal in last
+        if journal.to_batch == options.to_batch and bool(journal.new_query_id) == options.new_query_id
+    ]
+    return same[0] if same and not wrong_result(files, same[0]) else None
 
 
 def _undo(options: argparse.Namespace, files: Files, console: Console) -> None:

@@ -214,19 +214,18 @@ def _setting(conf: Mapping[str, str], batch: int) -> int | None:
 
 def _expected_stores(checkpoint: Checkpoint, batch: int, setting: int | None) -> Iterator[Store]:
     """Every store that Spark will load: each operator's, in all of its partitions, as its siblings have them."""
-    names: dict[int, set[str]] = {}
-    partitions: dict[int, set[int]] = {}
-    for store in checkpoint.stores:
-        names.setdefault(store.operator, set()).add(store.name)
-        partitions.setdefault(store.operator, set()).add(store.partition)
+    listed: dict[int, set[int]] = {}
     for operator, partition in checkpoint.state_ids(batch):
-        partitions.setdefault(operator, set()).add(partition)
-    for operator in sorted(partitions):
-        for partition in range(_partitions(checkpoint, operator, partitions[operator], setting)):
-            for name in sorted(names.get(operator, {DEFAULT_STORE})):
+        listed.setdefault(operator, set()).add(partition)
+    known = {*checkpoint.operators, *listed}
+    for operator in sorted(known):
+        names, partitions = checkpoint.operators.get(operator, ({DEFAULT_STORE}, set()))
+        present = partitions | listed.get(operator, set())
+        for partition in range(_partitions(checkpoint, operator, present, setting)):
+            for name in sorted(names):
                 yield Store(operator, partition, name)
-    between = next(operator for operator in count() if operator not in partitions)
-    if between < max(partitions, default=-1):
+    between = next(operator for operator in count() if operator not in known)
+    if between < max(known, default=-1):
         yield Store(between, 0, DEFAULT_STORE)
 
 
