@@ -1,5 +1,6 @@
 """Checkpoints of real queries, damaged at random: refused, or taken back so that the query accepts it, or undone."""
 
+import re
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -47,11 +48,11 @@ def test_damaged_checkpoint_of_a_real_query(data: st.DataObject, checkpoints: Ch
     # A folder for each: Spark's maintenance outlives a query, and comes back to where it was.
     folder = tmp_path / str(next(numbers))
     damaged = link_tree(made.checkpoint, folder / "damaged")
-    kinds = [hurt(damaged, data) for _ in range(data.draw(st.integers(1, 2)))]
-    told = " and ".join(sorted(kinds))
-    before = tree(damaged)
     last = max(made.output)
     batch = data.draw(st.sampled_from([0, last - 3, last - 2, last - 1, last]))
+    kinds = [hurt(damaged, batch, data) for _ in range(data.draw(st.integers(1, 2)))]
+    told = " and ".join(sorted(kinds))
+    before = tree(damaged)
 
     answer = rewind(damaged, "--to-batch", batch, "--apply", "--job-is-stopped")
     if answer.code:
@@ -82,12 +83,13 @@ def is_accepted(run: Callable[[Path], Output], checkpoint: Path, batch: int) -> 
     return True
 
 
-def hurt(checkpoint: Path, data: st.DataObject) -> str:
-    """Damage one file; gives the kind of damage."""
+def hurt(checkpoint: Path, batch: int, data: st.DataObject) -> str:
+    """Damage one file, mostly of those that a batch begins with; gives the kind of damage."""
     kind = data.draw(st.sampled_from(KINDS))
     folder = data.draw(st.sampled_from(["offsets", "commits", "state", "."]))
     files = sorted(path for path in (checkpoint / folder).rglob("*") if path.is_file() and path.suffix != ".crc")
-    file = data.draw(st.sampled_from(files or [checkpoint / "metadata"]))
+    near = [path for path in files if re.match(f"({batch - 1}|{batch})(?![0-9])", path.name)]
+    file = data.draw(st.sampled_from(data.draw(st.sampled_from([near, near, files])) or [checkpoint / "metadata"]))
     content = file.read_bytes()
     other = data.draw(st.sampled_from(files or [file])).read_bytes()
     file.unlink()
