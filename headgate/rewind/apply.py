@@ -88,7 +88,9 @@ def refuse_if_unmovable(files: Files, journal: Journal) -> None:
     folders = {parent for path in (*paths, *map(journal.backup_of, paths)) for parent in _parents(path)}
     reason = files.why_unmovable(folders)
     if reason:
-        raise RefusalError(f"{files.root}: {reason}, so nothing has been moved; correct that and give it again.")
+        raise RefusalError(
+            f"{files.root}: {reason}, so files cannot be moved; correct that and give the same command again."
+        )
 
 
 def wrong_result(files: Files, journal: Journal) -> str | None:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from headgate.rewind.checkpoint import BACKUPS
 from headgate.rewind.errors import RefusalError
@@ -53,16 +52,16 @@ def may_be_alive(owner: str) -> bool:
     if process is None or part(found, "host", str) != socket.gethostname():
         return True
     # What this process holds is not asked about: a lock in its name is one that it has left behind.
-    return process != os.getpid() and _began(process) == part(found, "began", str)
+    return process != os.getpid() and beginning_of(process) == part(found, "began", str)
 
 
 def _this_process() -> str:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     process = os.getpid()
-    return json.dumps({"host": socket.gethostname(), "process": process, "began": _began(process), "since": now})
+    return json.dumps({"host": socket.gethostname(), "process": process, "began": beginning_of(process), "since": now})
 
 
-def _began(process: int) -> str | None:
+def beginning_of(process: int) -> str | None:
     """When a process was started, as its system counts; nothing when it is no more."""
     if not Path("/proc/self/stat").exists():
         return _signalled(process)
@@ -79,12 +78,12 @@ def _signalled(process: int) -> str | None:
     except ProcessLookupError:
         return None
     except OSError:
-        # It is somebody else's.
+        # It is somebody else's: not ours to signal, but there.
         return ""
     return ""
 
 
 def _told(owner: str) -> str:
-    found: Any = json_or_none(owner)
+    found = json_or_none(owner)
     process, host, since = part(found, "process", int), part(found, "host", str), part(found, "since", str)
     return f"process {process} on {host}, since {since}" if process and host else "it does not say which"

@@ -109,7 +109,7 @@ def plan_rewind(checkpoint: Checkpoint, to_batch: int, prune: bool, also: Obstac
         to_batch=to_batch,
         offsets=_from(checkpoint.offsets, first),
         commits=_from(checkpoint.commits, first),
-        strays=tuple(checkpoint.strays(first)),
+        strays=tuple(checkpoint.strays(to_batch)),
         state=state,
         other_state=_other_state(checkpoint, to_batch, state),
         unreferenced=tuple(_unreferenced(checkpoint, to_batch)) if to_batch else (),
