@@ -204,7 +204,10 @@ class Checkpoint:
 
     def snapshot_files(self, path: str) -> Mapping[str, int | None]:
         """The SST and log files that a RocksDB snapshot refers to; none when it cannot be read."""
-        return files_of_zip(self.files.read(path)) or {}
+        try:
+            return files_of_zip(self.files.read(path)) or {}
+        except OSError:
+            return {}
 
     def first_offsets(self) -> Offsets:
         """Where the Kafka sources began: they note it before their first batch."""

@@ -43,7 +43,11 @@ def flaw(files: Files, entry: Entry, present: Container[str], is_lz4: bool) -> s
     """What is wrong with a file that Spark will read, as a part of a sentence; nothing when it looks sound."""
     if entry.size == 0:
         return "is empty"
-    content = files.read(entry.path)
+    try:
+        content = files.read(entry.path)
+    except OSError as error:
+        # Hadoop looks at its checksums itself, and does not show them.
+        return f"cannot be read ({error})"
     return (
         _flaw_by_hadoop(files, entry.path, content, present)
         or _flaw_by_spark(files, entry, present)

@@ -140,6 +140,16 @@ def test_rewind_to_zero_takes_sparks_temporary_files_along(checkpoints: Checkpoi
     assert made.run(checkpoint) == made.output
 
 
+def test_damage_is_seen_through_hadoop_too(checkpoints: Checkpoints, tmp_path: Path) -> None:
+    checkpoint = checkpoints.copy("rocksdb-zip", tmp_path / "checkpoint")
+    for name in ("offsets/1", "state/0/1/4.zip"):
+        (checkpoint / name).write_bytes((checkpoint / name).read_bytes()[:-1])
+    for batch, name in ((2, "offsets/1"), (4, "state/0/1/4.zip")):
+        reason = refused(rewind(checkpoint.as_uri(), "--to-batch", batch, "--apply", "--job-is-stopped"))
+        assert f"batch {batch} starts from {name}, which cannot be read (" in reason
+        assert "the nearest batch that works is" in reason
+
+
 def test_path_and_address_keep_each_other_out(checkpoints: Checkpoints, tmp_path: Path) -> None:
     checkpoint = checkpoints.copy("stateless", tmp_path / "checkpoint")
     alive = os.getppid()
