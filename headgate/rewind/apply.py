@@ -13,16 +13,18 @@ import uuid
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
-from headgate.rewind.checkpoint import BACKUPS, BATCH, STATE_FILE
-from headgate.rewind.errors import FailureError, RefusalError
+from headgate.rewind.checkpoint import BACKUPS, BATCH, STATE_FILE, sort_files
+from headgate.rewind.errors import DamageError, FailureError, RefusalError
 from headgate.rewind.files import DRAFT, Files
-from headgate.rewind.plan import Moves, Rewind, files_of_zip
+from headgate.rewind.plan import Moves, Rewind, state_obstacle
+from headgate.rewind.shapes import json_or_none, part
+from headgate.rewind.sound import files_of_zip
 
 JOURNAL = "journal.json"
 JOURNAL_FILE = re.compile(rf"{re.escape(BACKUPS)}/([^/]+)/{re.escape(JOURNAL)}({re.escape(DRAFT)})?")
 BACKUP_NUMBER = re.compile(rf"{re.escape(BACKUPS)}/(\d+)-")
 
-APPLYING, APPLIED, UNDOING, UNDONE = "applying", "applied", "undoing", "undone"
+APPLYING, APPLIED, UNDOING, UNDONE = PHASES = ("applying", "applied", "undoing", "undone")
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Journal:
     phase: str
     moves: Moves
     new_query_id: str | None
+    stays: tuple[str, ...] = ()
 
     @property
     def is_interrupted(self) -> bool:
@@ -68,9 +71,43 @@ def begin(rewind: Rewind, new_query_id: bool) -> Journal:
     files = rewind.checkpoint.files
     used = [int(match[1]) for entry in files.listing(BACKUPS) if (match := BACKUP_NUMBER.match(entry.path))]
     name = f"{max(used, default=0) + 1:04d}-to-batch-{rewind.to_batch}"
-    journal = Journal(name, rewind.to_batch, APPLYING, rewind.moves(), str(uuid.uuid4()) if new_query_id else None)
-    _write(files, journal)
+    new_id = str(uuid.uuid4()) if new_query_id else None
+    journal = Journal(name, rewind.to_batch, APPLYING, rewind.moves(), new_id, rewind.stays)
+    refuse_if_unmovable(files, journal)
+    try:
+        _write(files, journal)
+    except OSError:
+        files.remove_empty_folders(f"{BACKUPS}/{name}")
+        raise
     return journal
+
+
+def refuse_if_unmovable(files: Files, journal: Journal) -> None:
+    """Refuse what could not be carried through, before anything moves."""
+    paths = journal.moves.everything()
+    folders = {parent for path in (*paths, *map(journal.backup_of, paths)) for parent in _parents(path)}
+    reason = files.why_unmovable(folders)
+    if reason:
+        raise RefusalError(
+            f"{files.root}: {reason}, so files cannot be moved; correct that and give the same command again."
+        )
+
+
+def wrong_result(files: Files, journal: Journal) -> str | None:
+    """What keeps a restart from beginning with the batch that was asked for, if anything."""
+    batch = journal.to_batch
+    checkpoint = sort_files(files)
+    stray = next(checkpoint.strays(batch), None)
+    later = next((file for file in checkpoint.state if file.version > batch), None)
+    left = stray or (later.entry if later else None)
+    if left:
+        return f"{left.path} is still there"
+    if checkpoint.restart_batch != batch:
+        return f"a restart would begin with {checkpoint.restart_batch}"
+    try:
+        return state_obstacle(checkpoint, batch) if batch else None
+    except DamageError as damage:
+        return f"batch {batch} starts from {damage}"
 
 
 def finish(files: Files, journal: Journal) -> Journal:
@@ -81,7 +118,8 @@ def finish(files: Files, journal: Journal) -> Journal:
         _take_metadata_away(files, journal)
         _move_all(files, journal, journal.moves.body)
         if journal.to_batch == 0:
-            files.remove_empty_folders("state")
+            for folder in ("state", "offsets", "commits"):
+                files.remove_empty_folders(folder)
         _put_metadata_back(files, journal, journal.new_query_id)
     _close(files, journal, copy=ran)
     done = replace(journal, phase=APPLIED)
@@ -106,11 +144,17 @@ def undo(files: Files, journal: Journal) -> None:
     files.remove_empty_folders(BACKUPS)
 
 
-def batches_since(files: Files, to_batch: int) -> list[int]:
-    """The batches from `to_batch` on that are in the logs."""
+def batches_since(files: Files, journal: Journal) -> list[int]:
+    """The batches that are in the logs and should not be."""
     paths = [entry.path for log in ("offsets", "commits") for entry in files.listing(log)]
-    found = {int(match[2]) for path in paths if (match := BATCH.fullmatch(path))}
-    return sorted(batch for batch in found if batch >= to_batch)
+    found = {int(match[2]) for path in paths if path not in journal.stays and (match := BATCH.fullmatch(path))}
+    return sorted(batch for batch in found if batch >= journal.to_batch)
+
+
+def _parents(path: str) -> list[str]:
+    """Every folder from the checkpoint itself down to where a file is."""
+    parts = path.split("/")[:-1]
+    return ["/".join(parts[:depth]) for depth in range(len(parts) + 1)]
 
 
 def _take_metadata_away(files: Files, journal: Journal) -> None:
@@ -189,7 +233,7 @@ def _refuse_if_job_ran(files: Files, journal: Journal) -> None:
 
 
 def _written_since(files: Files, journal: Journal) -> str | None:
-    ours = set(journal.moves.everything())
+    ours = {*journal.moves.everything(), *journal.stays}
     for path in (*journal.moves.body, *journal.moves.closing):
         there = journal.backup_of(path)
         if files.exists(path) and files.exists(there) and files.read(path) != files.read(there):
@@ -210,7 +254,7 @@ def _is_of_later_batch(path: str, batch: int) -> bool:
 
 def _refuse_if_batch_before_is_missing(files: Files, journal: Journal) -> None:
     before = journal.to_batch - 1
-    if before >= 0 and not files.exists(f"commits/{before}"):
+    if before >= 0 and not files.exists(f"offsets/{before}"):
         raise RefusalError(
             f"{files.root}: batch {before}, which the backup {journal.name} continues from, is not there; "
             "undo the later rewinds first."
@@ -231,14 +275,15 @@ def _refuse_if_backup_is_incomplete(files: Files, journal: Journal) -> None:
 
 
 def _refuse_if_zip_lost_files(files: Files, journal: Journal, path: str, present: set[str]) -> None:
+    """What the snapshot lacked already when it was put aside does not matter: it comes back as it was."""
     store = path.rpartition("/")[0]
-    for name in files_of_zip(files, journal.backup_of(path)):
-        places = [f"{store}/{folder}/{name}" for folder in ("SSTs", "logs")]
-        if not any(place in present or journal.backup_of(place) in present for place in places):
-            raise RefusalError(
-                f"{files.root}: {path} needs {name}, which Spark has deleted since, so the rewind cannot be undone; "
-                "go on from the rewound checkpoint."
-            )
+    for name in files_of_zip(files.read(journal.backup_of(path))) or ():
+        for place in (f"{store}/SSTs/{name}", f"{store}/logs/{name}"):
+            if place in journal.stays and place not in present:
+                raise RefusalError(
+                    f"{files.root}: {path} needs {name}, which was there at the rewind and has been deleted since, so "
+                    "the rewind cannot be undone; go on from the rewound checkpoint."
+                )
 
 
 def _write(files: Files, journal: Journal) -> None:
@@ -246,12 +291,28 @@ def _write(files: Files, journal: Journal) -> None:
 
 
 def _read(files: Files, path: str) -> Journal | None:
-    try:
-        found = json.loads(files.read(path))
-    except ValueError:
-        if path.endswith(DRAFT):
-            # Killed while writing it, that is before anything was moved.
-            return None
-        raise FailureError(f"{files.root}/{path} is damaged: the files it lists are beside it, in `files`.") from None
-    moves = Moves(*(tuple(found["moves"][part]) for part in ("metadata", "body", "closing")))
-    return Journal(found["name"], found["to_batch"], found["phase"], moves, found["new_query_id"])
+    found = json_or_none(files.read(path).decode(errors="replace"))
+    if found is None and path.endswith(DRAFT):
+        # Killed while writing it, that is before anything was moved.
+        return None
+    moves = part(found, "moves", dict)
+    parts = [_paths(moves, name) for name in ("metadata", "body", "closing")]
+    name, batch, phase = part(found, "name", str), part(found, "to_batch", int), part(found, "phase", str)
+    stays = _paths({"stays": (), **found}, "stays") if isinstance(found, dict) else None
+    if name != path.split("/")[1] or batch is None or phase not in PHASES or stays is None or None in parts:
+        raise FailureError(
+            f"{files.root}/{path} is damaged, so that neither the rewind nor its undoing can go on: move the files "
+            "that lie beside it, in `files`, back to their places by hand, and then remove that folder."
+        )
+    metadata, body, closing = (paths or () for paths in parts)
+    return Journal(name, batch, phase, Moves(metadata, body, closing), part(found, "new_query_id", str), stays)
+
+
+def _paths(found: object, key: str) -> tuple[str, ...] | None:
+    """A list of paths within the checkpoint; nothing when it is anything else."""
+    paths = found.get(key) if isinstance(found, dict) else None
+    if not isinstance(paths, list | tuple):
+        return None
+    if not all(isinstance(path, str) and path and not {"", "..", "."} & {*path.split("/")} for path in paths):
+        return None
+    return tuple(paths)

@@ -1,16 +1,30 @@
 """The command `headgate rewind-checkpoint`."""
 
 import argparse
+import os
 import sys
 import time
+from contextlib import nullcontext
 
 from rich.console import Console
 
-from headgate.rewind.apply import APPLYING, Journal, batches_since, begin, finish, interrupted, journals, undo
-from headgate.rewind.checkpoint import Checkpoint, read_checkpoint
+from headgate.rewind.apply import (
+    APPLYING,
+    Journal,
+    batches_since,
+    begin,
+    finish,
+    interrupted,
+    journals,
+    refuse_if_unmovable,
+    undo,
+    wrong_result,
+)
+from headgate.rewind.checkpoint import BACKUPS, Checkpoint, read_checkpoint
 from headgate.rewind.delta import other_writers, refuse_if_skipped
 from headgate.rewind.errors import FailureError, RefusalError
 from headgate.rewind.files import Files, open_files
+from headgate.rewind.lock import alone, refuse_if_at_work
 from headgate.rewind.plan import Obstacle, Rewind, plan_rewind, resume_offsets
 from headgate.rewind.report import show_plan
 from headgate.rewind.retention import broker_offsets, lost_offsets
@@ -37,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--apply", action="store_true", help="do it; what goes is moved to a backup in the checkpoint")
     what.add_argument("--undo", action="store_true", help="put back what the last rewind moved")
+    parser.add_argument("--verbose", action="store_true", help="show each partition on a line of its own")
     parser.add_argument("--backup", metavar="NAME", help="with --undo: this rewind instead of the last one")
     parser.add_argument("--prune", action="store_true", help="also move RocksDB files that nothing refers to any more")
     parser.add_argument("--kafka", metavar="HOST:PORT", help="ask this broker whether it still has what is replayed")
@@ -73,23 +88,50 @@ def run(options: argparse.Namespace) -> int:
     return DONE
 
 
+class Paper(Console):
+    """A console whose reader may leave early, as `head` does: what was asked for is done all the same."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+
+
 def _run(options: argparse.Namespace, files: Files) -> None:
-    console = Console()
-    if options.undo:
-        _undo(options, files, console)
-        return
-    if options.to_batch is None:
+    _refuse_nonsense(options)
+    if not any(files.exists(folder) for folder in ("offsets", "commits", BACKUPS)):
+        # It says what is missing, and a lock is not put into a folder that is something else.
+        read_checkpoint(files)
+    console = Paper()
+    with alone(files) if options.apply or options.undo else nullcontext():
+        if options.undo:
+            _undo(options, files, console)
+        else:
+            _rewind(options, files, console)
+
+
+def _refuse_nonsense(options: argparse.Namespace) -> None:
+    if options.undo and options.to_batch is not None:
+        raise RefusalError("--undo puts the last rewind back: leave --to-batch out.")
+    if not options.undo and options.to_batch is None:
         raise RefusalError("Which batch shall a restart begin with? Give --to-batch N, or --undo.")
-    if options.backup:
+    if options.backup and not options.undo:
         raise RefusalError("--backup says what to undo: give it together with --undo.")
+
+
+def _rewind(options: argparse.Namespace, files: Files, console: Console) -> None:
     unfinished = interrupted(files)
     if unfinished:
         _continue(options, files, unfinished, console)
         return
+    finished = _finished(options, files)
+    if finished:
+        _tell(finished, console)
+        return
     checkpoint = read_checkpoint(files)
     rewind = plan_rewind(checkpoint, options.to_batch, options.prune, _retention(options, checkpoint))
     notes = _sink_notes(options, checkpoint) + _source_notes(options, rewind)
-    show_plan(console, rewind, notes)
+    show_plan(console, rewind, notes, options.verbose)
     if options.apply:
         _check_stopped(options, files)
         _finish(files, begin(rewind, options.new_query_id), console)
@@ -97,9 +139,18 @@ def _run(options: argparse.Namespace, files: Files) -> None:
         console.print("Nothing has been changed. Add --apply to do it.")
 
 
+def _finished(options: argparse.Namespace, files: Files) -> Journal | None:
+    """The rewind that is asked for, when it was killed at its very end and is given again, as its reader was told."""
+    last = journals(files)[-1:] if options.apply else []
+    same = [
+        journal
+        for journal in last
+        if journal.to_batch == options.to_batch and bool(journal.new_query_id) == options.new_query_id
+    ]
+    return same[0] if same and not wrong_result(files, same[0]) else None
+
+
 def _undo(options: argparse.Namespace, files: Files, console: Console) -> None:
-    if options.to_batch is not None:
-        raise RefusalError("--undo puts the last rewind back: leave --to-batch out.")
     known = journals(files)
     chosen = [journal for journal in known if options.backup in (None, journal.name)]
     unfinished = interrupted(files)
@@ -110,14 +161,24 @@ def _undo(options: argparse.Namespace, files: Files, console: Console) -> None:
     if unfinished and unfinished != journal:
         raise RefusalError(f"{files.root}: {_cut_short(unfinished)}; do that before anything else.")
     _check_stopped(options, files)
-    undo(files, journal)
+    refuse_if_unmovable(files, journal)
+    try:
+        undo(files, journal)
+    except OSError as error:
+        again = f"`--undo --backup {journal.name}`"
+        raise FailureError(
+            f"{files.root}: the undoing was cut short ({error}); correct that and finish it with {again}."
+        ) from None
     console.print(f"The rewind to batch {journal.to_batch} is undone: the checkpoint is as it was before.")
 
 
 def _continue(options: argparse.Namespace, files: Files, journal: Journal, console: Console) -> None:
     if not (options.apply and journal.phase == APPLYING and journal.to_batch == options.to_batch):
+        if not options.apply:
+            refuse_if_at_work(files)
         raise RefusalError(f"{files.root}: {_cut_short(journal)}; do that before anything else.")
     _check_stopped(options, files)
+    refuse_if_unmovable(files, journal)
     console.print(f"Finishing the rewind to batch {journal.to_batch} that was cut short.")
     _finish(files, journal, console)
 
@@ -132,14 +193,27 @@ def _cut_short(journal: Journal) -> str:
 
 
 def _finish(files: Files, journal: Journal, console: Console) -> None:
-    finish(files, journal)
-    appeared = batches_since(files, journal.to_batch)
+    try:
+        finish(files, journal)
+    except OSError as error:
+        raise FailureError(f"{files.root}: {error}; {_cut_short(journal)}.") from None
+    appeared = batches_since(files, journal)
     if appeared:
         raise FailureError(
             f"{files.root}: the rewind to batch {journal.to_batch} is done, but batch {appeared[0]} has been written "
             "since it began: a job runs or ran on this checkpoint; stop it, then look with `--to-batch "
             f"{journal.to_batch}` what there is to rewind."
         )
+    wrong = wrong_result(files, journal)
+    if wrong:
+        raise FailureError(
+            f"{files.root}: all has been moved for batch {journal.to_batch}, but {wrong}, so a restart would not work; "
+            "take it back with `--undo`."
+        )
+    _tell(journal, console)
+
+
+def _tell(journal: Journal, console: Console) -> None:
     console.print(f"Done: a restart begins with batch {journal.to_batch}. What went is kept as {journal.name}; --undo.")
     if journal.new_query_id:
         console.print(f"The query's id is now {journal.new_query_id}.")

@@ -5,14 +5,14 @@ above the newest it has for that query id. RESTORE does not take these notes bac
 """
 
 import io
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from headgate.rewind.errors import RefusalError
+from headgate.rewind.errors import FailureError, RefusalError
 from headgate.rewind.files import Files
+from headgate.rewind.shapes import json_or_none, part
 
 COMMIT = re.compile(r"_delta_log/(\d{20})\.json")
 LOG_CHECKPOINT = re.compile(r"_delta_log/(\d{20})\.checkpoint\.(?:.+\.)?(parquet|json)")
@@ -36,7 +36,7 @@ def batches_in_table(table: Files) -> list[Written]:
     found = list(_from_checkpoint(table, paths))
     for path in sorted(paths):
         if match := COMMIT.fullmatch(path):
-            found += _from_lines(table.read(path), int(match[1]), is_exact=True)
+            found += _from_lines(table, path, int(match[1]), is_exact=True)
     return found
 
 
@@ -78,29 +78,45 @@ def _from_checkpoint(table: Files, paths: list[str]) -> Iterator[Written]:
     for match in matches:
         if int(match[1]) != newest:
             continue
-        content = table.read(match[0])
         if match[2] == "json":
-            yield from _from_lines(content, newest, is_exact=False)
+            yield from _from_lines(table, match[0], newest, is_exact=False)
         else:
-            yield from _from_parquet(content, newest)
+            yield from _from_parquet(table, match[0], newest)
 
 
-def _from_parquet(content: bytes, version: int) -> Iterator[Written]:
+def _from_parquet(table: Files, path: str, version: int) -> Iterator[Written]:
     # Only here: it is needed for tables whose log has been checkpointed.
     from pyarrow import parquet
 
-    opened = parquet.ParquetFile(io.BytesIO(content))
-    if "txn" in opened.schema_arrow.names:
-        for row in opened.read(columns=["txn"]).to_pylist():
-            if row["txn"]:
-                yield _note(row["txn"], version, is_exact=False)
+    try:
+        opened = parquet.ParquetFile(io.BytesIO(table.read(path)))
+        rows = opened.read(columns=["txn"]).to_pylist() if "txn" in opened.schema_arrow.names else []
+    except ValueError:
+        raise _damaged(table, path) from None
+    for row in rows:
+        if row["txn"]:
+            yield _note(table, path, row["txn"], version, is_exact=False)
 
 
-def _from_lines(content: bytes, version: int, is_exact: bool) -> Iterator[Written]:
-    for line in content.decode().splitlines():
-        if '"txn"' in line and (note := json.loads(line).get("txn")):
-            yield _note(note, version, is_exact)
+def _from_lines(table: Files, path: str, version: int, is_exact: bool) -> Iterator[Written]:
+    for line in table.read(path).decode(errors="replace").splitlines():
+        if '"txn"' in line:
+            found = json_or_none(line)
+            if not isinstance(found, dict):
+                raise _damaged(table, path)
+            if found.get("txn"):
+                yield _note(table, path, found["txn"], version, is_exact)
 
 
-def _note(note: dict[str, Any], version: int, is_exact: bool) -> Written:
-    return Written(note["appId"], note["version"], version, is_exact)
+def _note(table: Files, path: str, note: Any, version: int, is_exact: bool) -> Written:
+    application, batch = part(note, "appId", str), part(note, "version", int)
+    if application is None or batch is None:
+        raise _damaged(table, path)
+    return Written(application, batch, version, is_exact)
+
+
+def _damaged(table: Files, path: str) -> FailureError:
+    return FailureError(
+        f"{table.root}/{path} is not what Delta writes: repair the table, or leave --table out and look for yourself "
+        "which batches it has."
+    )

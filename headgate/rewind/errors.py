@@ -7,3 +7,7 @@ class RefusalError(Exception):
 
 class FailureError(Exception):
     """Something outside of the rewind went wrong: a file, a broker, a file system."""
+
+
+class DamageError(Exception):
+    """A file of the checkpoint is not what Spark writes; the words say which and how, as a part of a sentence."""

@@ -1,7 +1,13 @@
 """Files behind a URI (hdfs:, s3a:, abfss:, file:, ...), through the FileSystem that Spark itself would use."""
 
-from collections.abc import Callable, Iterable
+import fcntl
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from py4j.protocol import Py4JJavaError
@@ -118,8 +124,54 @@ class HadoopFiles(Files):
                 if status.isDirectory():
                     self.remove_empty_folders(f"{folder}/{status.getPath().getName()}")
 
+    @_plainly
+    def why_unmovable(self, folders: Iterable[str]) -> str | None:
+        write = self._jvm.org.apache.hadoop.fs.permission.FsAction.WRITE_EXECUTE
+        for folder in sorted(set(folders)):
+            where = self._path(folder)
+            if not self._system.exists(where):
+                continue
+            try:
+                self._system.access(where, write)
+            except Py4JJavaError as error:
+                return f"{where} must not be written to ({_reason(error)})"
+        return None
+
+    @_plainly
+    def lock(self, path: str, owner: str, may_be_alive: Callable[[str], bool]) -> str | None:
+        with _one_of_this_machine(self.root):
+            if self._system.exists(self._path(path)):
+                holder = self.read(path).decode(errors="replace")
+                if may_be_alive(holder):
+                    return holder
+                self.remove(path)
+            try:
+                stream = self._system.create(self._path(path), False)
+            except Py4JJavaError:
+                # Another machine was faster.
+                return self.read(path).decode(errors="replace")
+            stream.write(bytearray(owner.encode()))
+            stream.close()
+        return None
+
+    @_plainly
+    def unlock(self, path: str) -> None:
+        folder = self._path(path).getParent()
+        self._system.delete(self._path(path), False)
+        if self._system.exists(folder) and not self._system.listStatus(folder):
+            self._system.delete(folder, False)
+
     def settle(self, paths: Iterable[str]) -> None:
         """Nothing to do: a rename is durable when a distributed file system acknowledges it."""
+
+
+@contextmanager
+def _one_of_this_machine(root: str) -> Iterator[None]:
+    """Only one process of this machine at a time looks whether a lock is free, and takes it."""
+    name = hashlib.sha256(f"{os.getuid()} {root}".encode()).hexdigest()
+    with (Path(tempfile.gettempdir()) / f"headgate-rewind-{name}.lock").open("a") as guard:
+        fcntl.flock(guard, fcntl.LOCK_EX)
+        yield
 
 
 def _jvm_and_conf() -> tuple[Any, Any]:
@@ -134,4 +186,4 @@ def _jvm_and_conf() -> tuple[Any, Any]:
 
 
 def _reason(error: Py4JJavaError) -> str:
-    return str(error.java_exception.getMessage()).splitlines()[0]
+    return (str(error.java_exception.getMessage()).splitlines() or ["no reason given"])[0]

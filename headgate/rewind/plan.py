@@ -4,17 +4,16 @@ Batch N starts from the offsets and the watermark that batch N-1 left, and from 
 after it wrote are offsets and commits from N on, state versions above N, and schemas numbered N or more.
 """
 
-import io
-import json
-import zipfile
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 
-from headgate.rewind.checkpoint import Checkpoint, Offsets, SharedFile, StateFile, Store
-from headgate.rewind.errors import FailureError, RefusalError
-from headgate.rewind.files import Entry, Files
+from headgate.rewind.checkpoint import CODEC, SHUFFLE_PARTITIONS, Checkpoint, Offsets, SharedFile, StateFile, Store
+from headgate.rewind.errors import DamageError, RefusalError
+from headgate.rewind.files import Entry
 
-SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
+DEFAULT_STORE = "default"
 
 Obstacle = Callable[[int], str | None]
 
@@ -45,6 +44,7 @@ class Rewind:
     to_batch: int
     offsets: tuple[Entry, ...]
     commits: tuple[Entry, ...]
+    strays: tuple[Entry, ...]
     state: tuple[StateFile, ...]
     other_state: tuple[Entry, ...]
     unreferenced: tuple[SharedFile, ...]
@@ -55,14 +55,26 @@ class Rewind:
     @property
     def replayed(self) -> range:
         """The committed batches whose output will be produced again."""
-        return range(self.to_batch, max(self.checkpoint.commits) + 1)
+        return range(self.to_batch, max([self.to_batch, *self.checkpoint.commits]) + 1)
 
     @property
     def begins_without_data(self) -> bool:
         """Whether the first batch to replay only moved the watermark: Spark does not run such a batch by itself."""
         if self.to_batch == 0 or self.to_batch not in self.checkpoint.offsets:
             return False
-        return self.checkpoint.offsets_of(self.to_batch).by_source == self.resume.by_source
+        try:
+            return self.checkpoint.offsets_of(self.to_batch).by_source == self.resume.by_source
+        except DamageError:
+            # It goes, and need not be readable.
+            return False
+
+    @property
+    def stays(self) -> tuple[str, ...]:
+        """What stays in its place although it looks as if it were newer, or may be deleted before an undo."""
+        pruned = set(self.unreferenced if self.prune else ())
+        shared = [file.entry.path for file in self.checkpoint.shared if file not in pruned] if self.to_batch else []
+        gone = set(self.offsets)
+        return (*shared, *(entry.path for entry in _from(self.checkpoint.offsets, self.to_batch) if entry not in gone))
 
     def moves(self) -> Moves:
         """The files to move, each after its side files: a file without a checksum is valid, a lone checksum is not."""
@@ -71,6 +83,7 @@ class Rewind:
         if self.prune:
             state += [file.entry.path for file in self.unreferenced]
         commits = [entry.path for entry in reversed(self.commits)]
+        commits += [entry.path for entry in self.strays]
         offsets = [entry.path for entry in reversed(self.offsets)]
         closing = [path for path in offsets if path == f"offsets/{self.to_batch}"]
         return Moves(
@@ -90,17 +103,19 @@ def plan_rewind(checkpoint: Checkpoint, to_batch: int, prune: bool, also: Obstac
     if reason:
         raise RefusalError(f"{checkpoint.files.root}: {reason}; {_nearest(checkpoint, to_batch, also)}.")
     state = tuple(file for file in checkpoint.state if file.version > to_batch)
+    first = _first_to_go(checkpoint, to_batch)
     return Rewind(
         checkpoint=checkpoint,
         to_batch=to_batch,
-        offsets=_from(checkpoint.offsets, to_batch),
-        commits=_from(checkpoint.commits, to_batch),
+        offsets=_from(checkpoint.offsets, first),
+        commits=_from(checkpoint.commits, first),
+        strays=tuple(checkpoint.strays(to_batch)),
         state=state,
         other_state=_other_state(checkpoint, to_batch, state),
         unreferenced=tuple(_unreferenced(checkpoint, to_batch)) if to_batch else (),
         prune=prune,
         resume=resume_offsets(checkpoint, to_batch),
-        watermark_ms=checkpoint.commit_of(to_batch - 1).watermark_ms if to_batch else 0,
+        watermark_ms=_watermark(checkpoint, to_batch) if to_batch else 0,
     )
 
 
@@ -111,72 +126,155 @@ def resume_offsets(checkpoint: Checkpoint, batch: int) -> Offsets:
 
 def obstacle(checkpoint: Checkpoint, batch: int) -> str | None:
     """Why the checkpoint cannot be taken back to this batch, if it cannot."""
-    if not 0 <= batch <= checkpoint.last_batch:
+    if batch == checkpoint.restart_batch:
+        if not _is_damaged(checkpoint, batch):
+            uncommitted = batch in checkpoint.offsets or not checkpoint.offsets
+            return f"{f'batch {batch} was not committed, so ' if uncommitted else ''}a restart begins with it anyway"
+    elif not 0 <= batch <= checkpoint.last_batch:
         return f"batch {batch} never was, the newest is batch {checkpoint.last_batch}"
-    if batch > max(checkpoint.commits, default=-1):
-        return f"batch {batch} was not committed, so a restart begins with it anyway"
     if batch == 0:
-        return None
-    if batch - 1 not in checkpoint.commits:
-        return f"batch {batch} starts from commits/{batch - 1}, which is purged"
-    # Spark does not start without the offsets before the newest ones, either.
-    for before in range(batch - 1, max(batch - 3, -1), -1):
-        if before not in checkpoint.offsets:
-            return f"batch {batch} starts from offsets/{before}, which is purged"
-    return _state_obstacle(checkpoint, batch)
+        return _obstacle_in(checkpoint, 0, checkpoint.first_offset_files.values())
+    try:
+        return _log_obstacle(checkpoint, batch) or state_obstacle(checkpoint, batch)
+    except DamageError as damage:
+        return f"batch {batch} starts from {damage}"
 
 
-def _state_obstacle(checkpoint: Checkpoint, batch: int) -> str | None:
-    partitions = checkpoint.offsets_of(batch - 1).conf.get(SHUFFLE_PARTITIONS) if checkpoint.is_stateful else None
-    for store, files in checkpoint.stores.items():
-        if partitions and store.partition >= int(partitions):
-            # Repartitioned later: it has no state from back then, and all that it has goes.
-            continue
-        if not _can_be_rebuilt(checkpoint, store, files, batch):
+def state_obstacle(checkpoint: Checkpoint, batch: int) -> str | None:
+    """What of the state that a batch starts from cannot be loaded, if anything."""
+    conf = checkpoint.offsets_of(batch - 1).conf
+    codec = conf.get(CODEC, "")
+    is_lz4 = codec == "lz4" or codec.endswith("LZ4CompressionCodec")
+    for store in _expected_stores(checkpoint, batch, _setting(conf, batch)):
+        chain = _base_of(checkpoint, store, batch)
+        if chain is None:
             return (
                 f"batch {batch} starts from state version {batch}, which is purged or missing in operator "
                 f"{store.operator}, partition {store.partition}, store {store.name}"
             )
+        if chain[0].unique_id and not checkpoint.state_ids(batch):
+            return f"batch {batch} starts from commits/{batch - 1}, which does not say which files of state count"
+        for file in chain:
+            wrong = checkpoint.flaw(file.entry.path, is_lz4) or _lacks(checkpoint, file)
+            if wrong:
+                return f"batch {batch} starts from {file.entry.path}, which {wrong}"
+    staying = (path for path in checkpoint.descriptions if checkpoint.schemas.get(path, -1) < batch)
+    return _obstacle_in(checkpoint, batch, staying)
+
+
+def _obstacle_in(checkpoint: Checkpoint, batch: int, paths: Iterable[str]) -> str | None:
+    wrongs = ((path, checkpoint.flaw(path)) for path in paths)
+    return next((f"batch {batch} starts from {path}, which {wrong}" for path, wrong in wrongs if wrong), None)
+
+
+def _log_obstacle(checkpoint: Checkpoint, batch: int) -> str | None:
+    newest = checkpoint.offsets_of(batch - 1)
+    if not checkpoint.commits:
+        checkpoint.offsets_of(batch)
+        return None
+    checkpoint.commit_of(batch - 1)
+    # Spark does not start without the offsets before the newest ones, either, nor when they are of other sources.
+    if batch > 1 and checkpoint.offsets_of(batch - 2).numbered != newest.numbered:
+        return f"batch {batch} starts from offsets/{batch - 2} and {batch - 1}, of which one has lost a source"
     return None
 
 
-def _can_be_rebuilt(checkpoint: Checkpoint, store: Store, files: tuple[StateFile, ...], version: int) -> bool:
-    """Whether a whole file at or below the version exists, and every difference from there on."""
-    return version == 0 or _base_of(checkpoint, store, files, version) is not None
+def _is_damaged(checkpoint: Checkpoint, batch: int) -> bool:
+    """Whether Spark fails when it restarts with this batch, as it does by its own rule."""
+    try:
+        for needed in (batch - 1, batch):
+            if needed in checkpoint.offsets:
+                checkpoint.offsets_of(needed)
+            if needed in checkpoint.commits:
+                checkpoint.commit_of(needed)
+        return batch > 0 and state_obstacle(checkpoint, batch) is not None
+    except DamageError:
+        return True
 
 
-def _base_of(
-    checkpoint: Checkpoint, store: Store, files: tuple[StateFile, ...], version: int
-) -> tuple[StateFile, ...] | None:
-    """The files that a version is loaded from, or nothing if one of them is missing."""
-    by_version: dict[int, list[StateFile]] = {}
-    for file in files:
-        if _counts(checkpoint, store, file):
-            by_version.setdefault(file.version, []).append(file)
+def _watermark(checkpoint: Checkpoint, batch: int) -> int:
+    if not checkpoint.commits:
+        return checkpoint.offsets_of(batch).watermark_ms
+    return max(checkpoint.offsets_of(batch - 1).watermark_ms, checkpoint.commit_of(batch - 1).watermark_ms)
+
+
+def _first_to_go(checkpoint: Checkpoint, batch: int) -> int:
+    """The first batch whose log goes: without commits, Spark runs the last batch of the offsets once more."""
+    return batch if checkpoint.commits or batch == 0 else batch + 1
+
+
+def _setting(conf: Mapping[str, str], batch: int) -> int | None:
+    partitions = conf.get(SHUFFLE_PARTITIONS)
+    if partitions is None:
+        return None
+    if re.fullmatch("[1-9][0-9]{0,8}", partitions):
+        return int(partitions)
+    raise DamageError(f"offsets/{batch - 1}, which says that there are {partitions} partitions")
+
+
+def _expected_stores(checkpoint: Checkpoint, batch: int, setting: int | None) -> Iterator[Store]:
+    """Every store that Spark will load: each operator's, in all of its partitions, as its siblings have them."""
+    listed: dict[int, set[int]] = {}
+    for operator, partition in checkpoint.state_ids(batch):
+        listed.setdefault(operator, set()).add(partition)
+    known = {*checkpoint.operators, *listed}
+    for operator in sorted(known):
+        names, partitions = checkpoint.operators.get(operator, ({DEFAULT_STORE}, set()))
+        present = partitions | listed.get(operator, set())
+        for partition in range(_partitions(checkpoint, operator, present, setting)):
+            for name in sorted(names):
+                yield Store(operator, partition, name)
+    between = next(operator for operator in count() if operator not in known)
+    if between < max(known, default=-1):
+        yield Store(between, 0, DEFAULT_STORE)
+
+
+def _partitions(checkpoint: Checkpoint, operator: int, present: set[int], setting: int | None) -> int:
+    # Without keys there is one partition, whatever the setting says; old Sparks do not say whether there are keys.
+    if present == {0} and not checkpoint.has_keys(operator):
+        return 1
+    return max(present) + 1 if setting is None else setting
+
+
+def _base_of(checkpoint: Checkpoint, store: Store, version: int) -> tuple[StateFile, ...] | None:
+    """The files that a version is loaded from, whole one and differences, or nothing if one of them is missing."""
+    versions = checkpoint.stores.get(store, {})
     chain: list[StateFile] = []
     for wanted in range(version, 0, -1):
-        found = sorted(by_version.get(wanted, []), key=lambda file: not file.is_whole)
-        if not found:
+        found = next((file for file in versions.get(wanted, ()) if _counts(checkpoint, file)), None)
+        if found is None:
             return None
-        chain.append(found[0])
-        if found[0].is_whole:
+        chain.append(found)
+        if found.is_whole:
             break
     return tuple(chain)
 
 
-def _counts(checkpoint: Checkpoint, store: Store, file: StateFile) -> bool:
+def _counts(checkpoint: Checkpoint, file: StateFile) -> bool:
     """Format 2: a file left by a failed attempt has a unique id that no commit lists."""
     if file.unique_id is None:
         return True
-    known = checkpoint.state_ids.get(file.version, {}).get((store.operator, store.partition))
+    known = checkpoint.state_ids(file.version).get((file.store.operator, file.store.partition))
     return known is None or file.unique_id in known
+
+
+def _lacks(checkpoint: Checkpoint, file: StateFile) -> str | None:
+    """Which of the files that a RocksDB snapshot refers to is not there, in words."""
+    if file.kind != "zip":
+        return None
+    for name, size in checkpoint.snapshot_files(file.entry.path).items():
+        found = checkpoint.shared_sizes.get((file.store, name))
+        if found is None or size not in (None, found):
+            what = "gone" if found is None else "cut short"
+            return f"needs {name}, which is {what}, so state version {file.version} cannot be loaded"
+    return None
 
 
 def _nearest(checkpoint: Checkpoint, batch: int, also: Obstacle) -> str:
     def works(candidate: int) -> bool:
         return obstacle(checkpoint, candidate) is None and also(candidate) is None
 
-    candidates = sorted({0, *checkpoint.commits})
+    candidates = sorted({0, *checkpoint.commits, *checkpoint.offsets})
     below = next((found for found in reversed(candidates) if found < batch and works(found)), None)
     above = next((found for found in candidates if found > batch and works(found)), None)
     words = [
@@ -205,41 +303,13 @@ def _other_state(checkpoint: Checkpoint, batch: int, state: tuple[StateFile, ...
 
 
 def _unreferenced(checkpoint: Checkpoint, batch: int) -> Iterator[SharedFile]:
+    """The SST and log files that no snapshot up to a batch refers to; a snapshot that cannot be read refers to none."""
+    if not checkpoint.shared:
+        return
     kept: dict[Store, set[str]] = {}
     for file in checkpoint.state:
         if file.kind == "zip" and file.version <= batch:
-            kept.setdefault(file.store, set()).update(files_of_zip(checkpoint.files, file.entry.path))
-    present = {(file.store, file.name) for file in checkpoint.shared}
-    for store, files in checkpoint.stores.items():
-        _check_loadable(checkpoint, store, files, batch, present)
+            kept.setdefault(file.store, set()).update(checkpoint.snapshot_files(file.entry.path))
     for shared in checkpoint.shared:
         if shared.name not in kept.get(shared.store, ()):
             yield shared
-
-
-def _check_loadable(
-    checkpoint: Checkpoint, store: Store, files: tuple[StateFile, ...], version: int, present: set[tuple[Store, str]]
-) -> None:
-    for file in _base_of(checkpoint, store, files, version) or ():
-        if file.kind != "zip":
-            continue
-        for name in files_of_zip(checkpoint.files, file.entry.path):
-            if (store, name) not in present:
-                raise RefusalError(
-                    f"{checkpoint.files.root}: {file.entry.path} needs {name}, which is gone, so state version "
-                    f"{version} cannot be loaded; choose an earlier batch."
-                )
-
-
-def files_of_zip(files: Files, path: str) -> set[str]:
-    """The SST and log files that a RocksDB snapshot refers to."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(files.read(path))) as archive:
-            text = archive.read("metadata").decode()
-        found = json.loads(text.partition("\n")[2])
-    except (zipfile.BadZipFile, KeyError, ValueError):
-        raise FailureError(
-            f"{files.root}/{path} is not a RocksDB snapshot that Spark wrote: restore it from a backup."
-        ) from None
-    shared = [*(found.get("sstFiles") or []), *(found.get("logFiles") or [])]
-    return {name for file in shared for key, name in file.items() if key.startswith("dfs")}

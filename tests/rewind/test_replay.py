@@ -1,12 +1,22 @@
 """A rewound checkpoint makes a real query write the same again and end in the same state."""
 
+import json
+import os
+import shutil
+import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
+from headgate.rewind.checkpoint import BACKUPS
+from headgate.rewind.files import open_files
+from headgate.rewind.lock import LOCK, alone, beginning_of
+
 from .queries import CASES, Checkpoints, Output
-from .tools import apply, backups, rewind, tree
+from .tools import apply, backups, refused, rewind, tree
+from .trees import damage
 
 
 def since(output: Output, batch: int) -> Output:
@@ -81,6 +91,79 @@ def test_old_batches_come_back_even_after_the_job_has_run(checkpoints: Checkpoin
     restored = tree(checkpoint)
     assert {path: restored[path] for path in tree(made.checkpoint)} == tree(made.checkpoint)
     assert made.run(checkpoint) == {}
+
+
+def torn(path: Path) -> None:
+    damage(path, "")
+
+
+def gone(path: Path) -> None:
+    damage(path, None)
+
+
+DAMAGES: dict[str, Callable[[Path, int], object]] = {
+    "no commits at all, as Spark 2.1 leaves it": lambda found, _: shutil.rmtree(found / "commits"),
+    "commits behind by more than one": lambda found, batch: [gone(path) for path in logs(found, "commits", batch)],
+    "torn offsets of the batch": lambda found, batch: torn(found / f"offsets/{batch}"),
+    "torn commits from the batch on": lambda found, batch: [torn(path) for path in logs(found, "commits", batch)],
+    "offsets with a gap": lambda found, batch: gone(found / f"offsets/{batch}"),
+    "a name that only Java takes for a number": lambda found, _: damage(found / "offsets/٩", "v1"),
+    "a torn state file of a later batch": lambda found, batch: [torn(file) for file in state_after(found, batch)],
+}
+
+
+def logs(checkpoint: Path, log: str, batch: int) -> list[Path]:
+    return [path for path in (checkpoint / log).glob("[0-9]*") if int(path.name) >= batch]
+
+
+def state_after(checkpoint: Path, batch: int) -> list[Path]:
+    return list(checkpoint.glob(f"state/0/*/{batch + 1}.*"))
+
+
+@pytest.mark.parametrize("damage_of", DAMAGES.values(), ids=DAMAGES)
+def test_rewind_cures_what_spark_fails_over(
+    damage_of: Callable[[Path, int], object], checkpoints: Checkpoints, tmp_path: Path
+) -> None:
+    made = checkpoints.made("hdfs-delta")
+    checkpoint = checkpoints.copy("hdfs-delta", tmp_path / "checkpoint")
+    batch = max(made.output) - 2
+    damage_of(checkpoint, batch)
+    apply(checkpoint, batch)
+    assert made.run(checkpoint) == since(made.output, batch)
+
+
+def test_rewind_to_zero_takes_sparks_temporary_files_along(checkpoints: Checkpoints, tmp_path: Path) -> None:
+    made = checkpoints.made("stateless")
+    checkpoint = checkpoints.copy("stateless", tmp_path / "checkpoint")
+    (checkpoint / "offsets/.7.6f1ab0c2.tmp").write_text("v1")
+    apply(checkpoint, 0)
+    assert made.run(checkpoint) == made.output
+
+
+def test_damage_is_seen_through_hadoop_too(checkpoints: Checkpoints, tmp_path: Path) -> None:
+    checkpoint = checkpoints.copy("rocksdb-zip", tmp_path / "checkpoint")
+    for name in ("offsets/1", "state/0/1/4.zip"):
+        (checkpoint / name).write_bytes((checkpoint / name).read_bytes()[:-1])
+    for batch, name in ((2, "offsets/1"), (4, "state/0/1/4.zip")):
+        reason = refused(rewind(checkpoint.as_uri(), "--to-batch", batch, "--apply", "--job-is-stopped"))
+        assert f"batch {batch} starts from {name}, which cannot be read (" in reason
+        assert "the nearest batch that works is" in reason
+
+
+def test_path_and_address_keep_each_other_out(checkpoints: Checkpoints, tmp_path: Path) -> None:
+    checkpoint = checkpoints.copy("stateless", tmp_path / "checkpoint")
+    alive = os.getppid()
+    owner = {"host": socket.gethostname(), "process": alive, "began": beginning_of(alive)}
+    for where in (checkpoint, checkpoint.as_uri()):
+        with alone(open_files(str(where))):
+            assert f'"process": {os.getpid()}' in (checkpoint / LOCK).read_text()
+        damage(checkpoint / LOCK, json.dumps(owner))
+        reason = refused(rewind(where, "--to-batch", 2, "--apply", "--job-is-stopped"))
+        assert f"another rewind is at work on it (process {alive} on" in reason
+        damage(checkpoint / LOCK, json.dumps({**owner, "began": "another's"}))
+        apply(where, 2)
+        assert rewind(where, "--undo", "--job-is-stopped").code == 0
+        assert not (checkpoint / BACKUPS).exists()
 
 
 def test_address_that_hadoop_does_not_know(spark: SparkSession) -> None:
