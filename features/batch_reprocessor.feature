@@ -62,9 +62,9 @@ Feature: Batch reprocessor on Delta Lake
       And the watermark of the visits counter is 07:48
       And the watermark of the visits counter dropped 0 rows
       When these events arrive in "visits":
-        | event_id  | visit_id | event_time | page | why                       |
-        | click-300 | 1        | 07:03      | page | window closed since 07:15 |
-        | click-301 | 1        | 07:04      | page | the same window           |
+        | event_id  | visit_id | event_time | page | why                                               |
+        | click-300 | 1        | 07:03      | page | the watermark closed its window when it was 07:15 |
+        | click-301 | 1        | 07:04      | page | the same window                                   |
       Then the table "visits_table" is at version 4
       And "visits_counter" receives nothing more
       # Spark counts rows where they reach the state: two visits of one window, in one task, are one row there.

@@ -12,8 +12,10 @@ Feature: Early writer
 
   Rule: Every event is answered at once, every visit is finished once
 
-    # The document sends five visits by hand and then a stop event. Whenever an event moves
+    # The document sends five events of two visits by hand, and then a stop event. Whenever an event moves
     # the watermark, Spark runs one more batch without data, to see whose time is over.
+    # The first event is there before the job starts: on an empty topic batch 0 would be empty, and every
+    # number one more than in the document.
     @walkthrough
     Scenario: The walkthrough: two visits, counted as they happen
       Given these events in "visits":
@@ -23,6 +25,17 @@ Feature: Early writer
       Then batch 0 is:
         | visit_id | visited_pages | is_finished |
         | 1        | 1             | false       |
+      And batch 0 is printed as:
+        """
+        -------------------------------------------
+        Batch: 0
+        -------------------------------------------
+        +--------+-------------+-----------+
+        |visit_id|visited_pages|is_finished|
+        +--------+-------------+-----------+
+        |1       |1            |false      |
+        +--------+-------------+-----------+
+        """
       # 07:00 - 15 minutes
       And batch 1 is empty, the watermark having moved to 06:45
       When this event arrives in "visits":

@@ -2,7 +2,8 @@
 Feature: Stateless and stateful browser statistics
   Two jobs count visits per browser in event-time windows of 5 minutes. The stateless one
   looks at one micro-batch at a time; the stateful one adds each micro-batch to what it
-  already has, and accepts visits up to 20 minutes late: that is its watermark.
+  already has, and accepts visits up to 20 minutes late: that is its watermark. Without one it
+  would have to keep every window for ever, and time never goes back.
 
   In the document some times end in ".000.000Z". Spark prints them with ".000Z", and so does this feature.
 

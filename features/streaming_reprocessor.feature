@@ -13,7 +13,7 @@ Feature: Streaming reprocessor
   Rule: A rewound checkpoint gives the same micro-batches again
 
     @walkthrough
-    Scenario: The walkthrough: seven micro-batches, taken back to the fifth
+    Scenario: The walkthrough: seven micro-batches, taken back to number 5
       # The job starts on an empty topic, so micro-batch 0 has nothing to count.
       Given the visits windows counter is running
       Then batch 0 is empty
@@ -46,13 +46,25 @@ Feature: Streaming reprocessor
         | window         | count |
         | 07:20 to 07:30 | 2     |
         | 07:30 to 07:40 | 1     |
+      And batch 5 is printed as:
+        """
+        -------------------------------------------
+        Batch: 5
+        -------------------------------------------
+        +------------------------------------------+-----+
+        |window                                    |count|
+        +------------------------------------------+-----+
+        |{2025-09-04 07:20:00, 2025-09-04 07:30:00}|2    |
+        |{2025-09-04 07:30:00, 2025-09-04 07:40:00}|1    |
+        +------------------------------------------+-----+
+        """
       # 07:35 - 20 minutes: the window that ended at 07:10 is over and leaves the state.
       And batch 6 is empty, the watermark having moved to 07:15
       And the state holds 3 rows
       Given the state of the visits windows counter is remembered
       When the visits windows counter is stopped
-      # What the document's `tree` shows. Both state partitions have a version for every micro-batch;
-      # Spark 4.2 adds a schema folder beside the document's _metadata/schema.
+      # What the document's `tree` shows. Both state partitions have a version for every micro-batch; the windows,
+      # and so the SST files, fall into partition 1 here and into partition 0 there.
       Then the checkpoint of the visits windows counter holds:
         """
         metadata
@@ -85,9 +97,11 @@ Feature: Streaming reprocessor
         state/0/1/5.zip
         state/0/1/6.zip
         state/0/1/7.zip
-        state/0/*/SSTs/*.sst
-        state/0/*_metadata/*
+        state/0/1/SSTs/*.sst
+        state/0/0/_metadata/schema
+        state/0/_metadata/metadata
         """
+      And the offsets of batch 1 of the visits windows counter have version "v1"
       And the offsets of batch 1 of the visits windows counter are:
         """
         {"visits":{"0":0,"1":3}}
@@ -106,8 +120,8 @@ Feature: Streaming reprocessor
         | spark.sql.streaming.join.stateFormatVersion                      | 2                                                                        |
         | spark.sql.streaming.stateStore.compression.codec                 | lz4                                                                      |
         | spark.sql.optimizer.pruneFiltersCanPruneStreamingSubplan         | false                                                                    |
-      # `python clean_checkpoint_files.py 5` in the document. That script takes back one state partition;
-      # rewind-checkpoint takes back all of them.
+      # The document says "the state of the second micro-batch" and runs `python clean_checkpoint_files.py 5`: it is
+      # micro-batch number 5, the sixth. That script takes back one state partition; rewind-checkpoint takes back all.
       When the checkpoint of the visits windows counter is rewound to batch 5
       And the visits windows counter is started again
       Then batch 5 is:
@@ -115,6 +129,8 @@ Feature: Streaming reprocessor
         | 07:20 to 07:30 | 2     |
         | 07:30 to 07:40 | 1     |
       And batch 6 is empty, the watermark having moved to 07:15
+      And there is no batch 4
+      And batch 4 of the first start is empty
       And the state of the visits windows counter is as remembered
       And no row was dropped
 

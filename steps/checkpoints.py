@@ -36,6 +36,14 @@ def offsets_are(stage: Stage, number: int, job: str, docstring: str) -> None:
         fail(stage, f"the offsets of batch {number} are {json.dumps(shown)}")
 
 
+@then('the offsets of batch {number:d} of the {job} have version "{version}"')
+def offsets_have_version(stage: Stage, number: int, job: str, version: str) -> None:
+    """The first line of the checkpoint's offset file."""
+    shown = _offsets(stage, job, number)[0]
+    if shown != version:
+        fail(stage, f"the offsets of batch {number} begin with {shown}, and the feature says {version}")
+
+
 @then("the offsets of batch {number:d} of the {job} carry these settings:")
 def offsets_carry(stage: Stage, number: int, job: str) -> None:
     """What the checkpoint's offset file says besides the offsets."""

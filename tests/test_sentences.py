@@ -85,6 +85,7 @@ WRONG = {
     "the offsets of batch 0 of the stream carry these settings:\n| setting | value |\n| batchWatermarkMs | 7 |": (
         "batchWatermarkMs is 0"
     ),
+    'the offsets of batch 0 of the stream have version "v7"': "begin with v1, and the feature says v7",
     "the checkpoint of the stream is as remembered": "the checkpoint of the stream has changed in",
     "the state of the stream is as remembered": "the state of the stream",
     'the files in "/lake/files" hold:\n| value |\n| x |': 'the files in "/lake/files" is not what',

@@ -53,6 +53,7 @@ Feature: Bad records
       When this event arrives in "visits":
         | event_id | visit_id | event_time |
         | click-1  | 1        | 07:00      |
+      # batch 0 was empty, and each of the three values had a batch of its own
       Then batch 4 is:
         | window         | count |
         | 07:00 to 07:10 | 1     |

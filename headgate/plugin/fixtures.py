@@ -21,8 +21,9 @@ from headgate.tell.reporting import STAGE
 # Spark 4.1 moved it.
 CHECKPOINTING = "" if pyspark.__version__.startswith("4.0.") else ".checkpointing"
 SHORT_RUN = {
-    # A short run is over before the full compiler pays for itself.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    # A short run is over before the full compiler pays for itself. The quick one alone would have a fifth of the room
+    # for code, which hundreds of scenarios fill.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC",
     # Small tables and states: more partitions would be empty tasks.
     "spark.sql.shuffle.partitions": "2",
     "spark.databricks.delta.snapshotPartitions": "1",
