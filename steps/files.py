@@ -44,6 +44,9 @@ def rows_arrive(stage: Stage, path: str, form: str) -> None:
 @then('the files in "{path}" hold:')
 def files_hold(stage: Stage, path: str) -> None:
     """The folder has just these rows, compared in the columns mentioned."""
-    rows = stage.rows_of(stage.mention_table(path))
-    expected = expected_table(stage.grid(), rows, stage.cells(), f"the files in '{path}'", some_columns=True)
+    folder = stage.mention_table(path)
+    rows = stage.rows_of(folder)
+    has_no_types = stage.written_as(folder).form in ("csv", "text")
+    what = f"the files in '{path}'"
+    expected = expected_table(stage.grid(), rows, stage.cells(), what, some_columns=True, are_texts=has_no_types)
     check_equal(stage, rows, expected, f'the files in "{path}"')
