@@ -14,10 +14,10 @@ HEADING = """\
 Every sentence that a feature can use, as `python -m headgate.tell.vocabulary` prints them. `{…}` is what the sentence
 is about. A job is called by its name with spaces: `early-writer` is "the early writer".
 
-In a table, types count: `1` is a whole number, `1.0` a number with a point, `true` a boolean, and text that looks like one
-of these is written in quotes, `"1"`. A heading may say its column's type, as in `count:bigint`, or that it does not matter,
-as in `count:any`. `null` is null, `07:00` is a time of the feature's day, `07:00 to 07:10` a window; other structs, lists
-and maps are JSON. A column `why` under events is for the reader alone.
+In a table, types count: `1` is a whole number, `1.0` a number with a point, `true` a boolean, and text that looks like
+one of these is written in quotes, `"1"`. A heading may say its column's type, as in `count:bigint`, or that it does not
+matter, as in `count:any`. `null` is null, `07:00` is a time of the feature's day, `07:00 to 07:10` a window; other
+structs, lists and maps are JSON. A column `why` under events is for the reader alone.
 """
 
 
