@@ -19,6 +19,7 @@ NEEDED = (
     "headgate.tell.reporting",
     "headgate.tell.narration",
     "headgate.tell.led",
+    "headgate.gate.mutating",
     "headgate.plugin.fixtures",
     *(f"headgate.steps.{name}" for name in ("times", "topics", "jobs", "batches", "tables", "files", "checkpoints")),
 )
