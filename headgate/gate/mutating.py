@@ -33,6 +33,7 @@ from headgate.plugin.collection import FeatureFile
 from headgate.project import equivalents, find_project
 from headgate.seam.meaning import Mutant, Watch, watching
 from headgate.stage.stage import Stage
+from headgate.stage.staged_program import StagedProgram
 from headgate.tell.reporting import STAGE
 
 # A mutant may never come to what a step waits for.
@@ -40,6 +41,7 @@ MUTANT_PATIENCE = 20.0
 # One crash may be the scenario's; two are the mutant's.
 MOST_CRASHES = 2
 TABLE_WIDTH = 160
+ACCOUNT = ("Events sent so far", "Batches of the ")
 ABOUT_FAILURES = re.compile(r"^it is refused with| has failed with ")
 
 
@@ -123,11 +125,11 @@ class Gate:
     # One mutant.
 
     def _judged(self, session: pytest.Session, mutant: Mutant) -> Outcome:
+        reason = equivalents(self._project).get(str(mutant))
+        if reason:
+            return Outcome(mutant, ACCEPTED, why=reason)
         started = time.monotonic()
         found = self._played(session, mutant)
-        reason = equivalents(self._project).get(str(mutant))
-        if found.what == SURVIVED and reason:
-            found = replace(found, what=ACCEPTED, why=reason)
         return replace(found, seconds=time.monotonic() - started)
 
     def _played(self, session: pytest.Session, mutant: Mutant) -> Outcome:
@@ -166,9 +168,7 @@ class Gate:
     def _caught(self, mutant: Mutant, item: pytest.Item) -> Outcome:
         step = self._stage.step if self._stage else None
         sentence = f"{step.keyword} {step.name}" if step else ""
-        told = _first_line(str(self._failure))
-        scenario = item.nodeid.rpartition("/")[2]
-        return Outcome(mutant, self._kind, scenario, sentence, told)
+        return Outcome(mutant, self._kind, _spoken(item), sentence, _message(str(self._failure)))
 
     @property
     def _kind(self) -> str:
@@ -220,10 +220,22 @@ def _has_crashed(stage: Stage | None) -> bool:
     """Whether a program has failed, or refused, and the sentence that fails is not about that."""
     if stage is None or (stage.step is not None and ABOUT_FAILURES.search(stage.step.name)):
         return False
-    return stage.refused is not None or any(
-        staged.failure() is not None and not staged.failure_mentioned for staged in stage.jobs.values()
-    )
+    return stage.refused is not None or any(map(_has_failed, stage.jobs.values()))
 
 
-def _first_line(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+def _has_failed(staged: StagedProgram) -> bool:
+    is_said = staged.failure() is None or staged.failure_mentioned
+    return not is_said or bool(staged.program and staged.program.exit_code)
+
+
+def _spoken(item: pytest.Item) -> str:
+    """The feature's file and the scenario's name."""
+    scenario = getattr(getattr(item, "obj", None), "__scenario__", None)
+    return f"{item.path.name}: {scenario.name}" if scenario else item.nodeid
+
+
+def _message(failure: str) -> str:
+    """The sentence that follows the account."""
+    blocks = [block for block in failure.split("\n\n") if not block.startswith(ACCOUNT)]
+    first = next((line.strip() for block in blocks for line in block.splitlines() if line.strip()), "")
+    return first.partition(" (left: ")[0]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from headgate.gate.mutants import ACCEPTED, CAUGHT, CRASHED, HUNG, SURVIVED, UNREACHED, Outcome
 
@@ -16,21 +17,23 @@ KINDS = tuple(STYLES)
 
 def print_mutants(console: Console, outcomes: list[Outcome]) -> None:
     """A row for each mutant."""
-    table = Table(title="Mutants", title_justify="left", show_lines=False)
-    for heading in ("place", "call", "changed", "what came of it"):
+    table = Table(title="Mutants", title_justify="left", show_lines=True)
+    for heading in ("wrong in", "changed", "what came of it"):
         table.add_column(heading, overflow="fold")
     for each in outcomes:
-        mutant, style = each.mutant, STYLES[each.what]
-        call = f"{mutant.call} {mutant.name}"
-        table.add_row(f"{mutant.file}:{mutant.line}", call, mutant.shown, f"[{style}]{each.what}[/{style}]{_how(each)}")
+        table.add_row(*map(Text, _wrong(each)), Text.assemble((each.what, STYLES[each.what]), _how(each)))
     console.print(table)
     console.print(counted(outcomes))
 
 
+def _wrong(outcome: Outcome) -> tuple[str, str]:
+    mutant = outcome.mutant
+    return f"{mutant.file}:{mutant.line}\n{mutant.call} {mutant.name}", mutant.shown
+
+
 def _how(outcome: Outcome) -> str:
-    told = [f" by {outcome.scenario}"] if outcome.scenario else []
-    told += [f"\n{part}".replace("[", r"\[") for part in (outcome.sentence, outcome.why) if part]
-    return "".join(told)
+    by = f" by {outcome.scenario}" if outcome.scenario else ""
+    return "\n".join(part for part in (by, outcome.sentence, outcome.why) if part)
 
 
 def counted(outcomes: list[Outcome]) -> str:

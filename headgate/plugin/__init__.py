@@ -20,8 +20,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--narrate", action="store_true", help="tell each scenario as it is played")
     group.addoption("--mutate", action="store_true", help="play the scenarios against programs wrong in one place")
     group.addoption("--mutate-since", metavar="REV", help="only what is wrong in files that changed since REV")
-    group.addoption(
-        "--mutate-share", type=float, default=1.0, metavar="SHARE", help="a part of them, as 0.1 (1)"
-    )
+    group.addoption("--mutate-share", type=float, default=1.0, metavar="SHARE", help="a part of them, as 0.1 (1)")
     group.addoption("--mutate-seed", type=int, metavar="N", help="which part; printed if not given")
     group.addoption("--mutate-report", metavar="FILE", help="the table of mutants as JSON")

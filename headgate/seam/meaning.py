@@ -22,6 +22,7 @@ from headgate.seam.install import replace
 from headgate.seam.program import GATE, INSTALLED, Program
 from headgate.seam.readers import LedReader, LedStreamReader
 from headgate.seam.variants import Call, Variant, Vary
+from headgate.seam.world import World
 from headgate.seam.writers import LedStreamWriter, LedWriter
 
 OWN = (__file__, vary.__file__, str(GATE / "seam" / "install.py"))
@@ -74,7 +75,7 @@ class Watch:
         project = program.declared.project
         path = Path(file)
         shown = path.relative_to(project).as_posix() if path.is_relative_to(project) else path.name
-        return Mutant(shown, line, variant.what or what, variant.name, variant.shown)
+        return Mutant(shown, line, variant.what or what, variant.name, program.world.spoken(variant.shown))
 
 
 def _all(make: Vary, call: Call) -> list[Variant]:
@@ -192,6 +193,7 @@ def _meant() -> list[tuple[Any, str, How]]:
         (GroupedData, "transformWithStateInPandas", ("state", _processor, ())),
         (GroupedData, "applyInPandasWithState", ("state", _state_function, ())),
         (builtin, "_invoke_function", ("function", vary.function, ())),
+        (World, "sql", ("sql", vary.statement, ())),
         (RuntimeConfig, "set", ("time zone", vary.zone_set, ())),
         (Program, "session", ("time zone", vary.zone, SESSIONS)),
         (LedStreamWriter, "outputMode", ("output mode", vary.output_mode, PASSING)),

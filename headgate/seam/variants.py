@@ -180,9 +180,17 @@ def keys(call: Call) -> Iterator[Variant]:
         about = frame.select(column).schema[0] if not isinstance(column, int) else None
         if about is None or _is_window(about.dataType):
             continue
-        lost = F.lit(None).cast(about.dataType).alias(about.name)
-        changed = [*columns[:number], lost, *columns[number + 1 :]]
-        yield Variant(f"key {about.name} lost", f"{about.name} -> null", _bound(call.original, frame, *changed))
+        lost = F.lit(None).cast(about.dataType)
+        changed = [*columns[:number], lost.alias(about.name), *columns[number + 1 :]]
+        play = _bound(call.original, frame, *changed)
+        if isinstance(column, str) and column in frame.columns:
+            # State functions need the key to be a column of the rows themselves.
+            play = _bound(_grouped_without, call, about.name, lost, columns)
+        yield Variant(f"key {about.name} lost", f"{about.name} -> null", play)
+
+
+def _grouped_without(call: Call, name: str, lost: Any, columns: list[Any]) -> Any:
+    return call.original(call.owner.withColumn(name, lost), *columns)
 
 
 def _is_window(kind: DataType) -> bool:
@@ -210,6 +218,8 @@ OPPOSITE |= {"IS NOT NULL": "IS NULL", "IS NULL": "IS NOT NULL", "AND": "OR", "O
 SQL_OPERATOR = re.compile(
     r"'[^']*'|\"[^\"]*\"|>=|<=>|<=|<>|!=|==|=>|->|>|<|=|\bIS\s+NOT\s+NULL\b|\bIS\s+NULL\b|\bAND\b|\bOR\b", re.IGNORECASE
 )
+# Here `<` and `>` belong to a type.
+SQL_TYPE = re.compile(r"\b(?:array|map|struct)\s*<", re.IGNORECASE)
 SQL_LENGTH = re.compile(r"\bINTERVAL\s+(?P<quote>'?)(?P<number>\d+)", re.IGNORECASE)
 
 
@@ -218,7 +228,7 @@ def sql(text: str, put: Callable[[str], Callable[[], Any]]) -> Iterator[Variant]
     count: Counter[str] = Counter()
     for found in SQL_OPERATOR.finditer(text):
         plain = " ".join(found[0].upper().split())
-        if plain not in OPPOSITE or (plain == "AND" and re.search(r"BETWEEN\s+\S+\s*$", text[: found.start()], re.I)):
+        if plain not in OPPOSITE or _is_no_operator(plain, text, found.start()):
             continue
         count[plain] += 1
         name = f"{plain} turned" + (f" ({count[plain]})" if count[plain] > 1 else "")
@@ -230,9 +240,20 @@ def sql(text: str, put: Callable[[str], Callable[[], Any]]) -> Iterator[Variant]
         yield Variant(f"interval {number} longer", f"{found['number']} -> {longer}", put(changed))
 
 
+def _is_no_operator(plain: str, text: str, at: int) -> bool:
+    if plain == "AND":
+        return bool(re.search(r"BETWEEN\s+\S+\s*$", text[:at], re.IGNORECASE))
+    return plain in "<>" and bool(SQL_TYPE.search(text))
+
+
 def _short(text: str, found: re.Match[str]) -> str:
     around = text[max(0, found.start() - 20) : found.end() + 20]
     return " ".join(around.split())
+
+
+def statement(call: Call) -> Iterator[Variant]:
+    """Operators and intervals of a whole statement."""
+    yield from sql(call.arguments[1], lambda text: call.having(1, "text", text))
 
 
 def condition(call: Call) -> Iterator[Variant]:
