@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from _pytest.runner import runtestprotocol
 from _pytest.terminal import TerminalReporter
+from pytest_bdd.parser import Scenario
 from rich.console import Console
 
 from headgate.errors import Refusal, StepFailure
@@ -65,6 +66,8 @@ class Gate:
         self._outcomes: list[Outcome] = []
         self._failure: BaseException | None = None
         self._stage: Stage | None = None
+        self._crash = False
+        self._scenario = ""
         seed = config.option.mutate_seed
         self._seed: int = random.randrange(10_000) if seed is None else seed
 
@@ -168,7 +171,9 @@ class Gate:
     def _caught(self, mutant: Mutant, item: pytest.Item) -> Outcome:
         step = self._stage.step if self._stage else None
         sentence = f"{step.keyword} {step.name}" if step else ""
-        return Outcome(mutant, self._kind, _spoken(item), sentence, _message(str(self._failure)))
+        return Outcome(
+            mutant, self._kind, f"{item.path.name}: {self._scenario}", sentence, _message(str(self._failure))
+        )
 
     @property
     def _kind(self) -> str:
@@ -176,6 +181,10 @@ class Gate:
         if not isinstance(self._failure, StepFailure) or self._crash:
             return CRASHED
         return HUNG if "--patience allows more" in str(self._failure) else CAUGHT
+
+    def pytest_bdd_before_scenario(self, scenario: Scenario) -> None:
+        """Know its name."""
+        self._scenario = scenario.name
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item, call: pytest.CallInfo[Any]) -> Iterator[None]:
@@ -186,8 +195,6 @@ class Gate:
             self._failure = call.excinfo.value if call.excinfo else None
             self._crash = self._failure is not None and _has_crashed(self._stage)
         return report
-
-    _crash = False
 
     # What people read.
 
@@ -226,12 +233,6 @@ def _has_crashed(stage: Stage | None) -> bool:
 def _has_failed(staged: StagedProgram) -> bool:
     is_said = staged.failure() is None or staged.failure_mentioned
     return not is_said or bool(staged.program and staged.program.exit_code)
-
-
-def _spoken(item: pytest.Item) -> str:
-    """The feature's file and the scenario's name."""
-    scenario = getattr(getattr(item, "obj", None), "__scenario__", None)
-    return f"{item.path.name}: {scenario.name}" if scenario else item.nodeid
 
 
 def _message(failure: str) -> str:

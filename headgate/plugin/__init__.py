@@ -23,3 +23,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--mutate-share", type=float, default=1.0, metavar="SHARE", help="a part of them, as 0.1 (1)")
     group.addoption("--mutate-seed", type=int, metavar="N", help="which part; printed if not given")
     group.addoption("--mutate-report", metavar="FILE", help="the table of mutants as JSON")
+    group.addoption(
+        "--disturb",
+        choices=["restart", "replay"],
+        help="what happens to every running program before each step that sends: it is stopped and started again, or it"
+        " has died after its sink and before it could note so",
+    )

@@ -20,6 +20,7 @@ NEEDED = (
     "headgate.tell.narration",
     "headgate.tell.led",
     "headgate.gate.mutating",
+    "headgate.gate.disturbing",
     "headgate.plugin.fixtures",
     *(f"headgate.steps.{name}" for name in ("times", "topics", "jobs", "batches", "tables", "files", "checkpoints")),
 )

@@ -3,6 +3,7 @@
 import io
 import re
 import uuid
+from collections.abc import Callable
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -52,6 +53,8 @@ class Stage:
     step: Step | None = None
     failed: bool = False
     suffix: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
+    disturb: Callable[["Stage"], None] | None = None
+    """What is done to the running programs before anything is sent."""
 
     def __post_init__(self) -> None:
         self._held = ExitStack()
@@ -133,6 +136,8 @@ class Stage:
 
     def send(self, topic: str, events: list[Event]) -> None:
         """Send events and let every running job process them."""
+        if self.disturb is not None:
+            self.disturb(self)
         self.topic(topic).send(events, self.patience)
         self.settle()
 
