@@ -6,7 +6,7 @@ import pytest
 
 from headgate.seam.meaning import Mutant, Watch, watching
 from headgate.seam.variants import seconds_of, spoken
-from tests.seam.conftest import HEAD, Scene, scene  # noqa: F401
+from tests.seam.conftest import HEAD, Scene
 
 RATE = """
 numbers = spark.readStream.format("rate").option("rowsPerSecond", 1).load()
@@ -30,7 +30,7 @@ def test_what_is_no_interval_has_no_length() -> None:
 
 
 @pytest.fixture
-def noted(scene: Scene) -> Callable[[str], dict[str, Mutant]]:  # noqa: F811
+def noted(scene: Scene) -> Callable[[str], dict[str, Mutant]]:
     """What could be changed in a program, by what is called and how it would be wrong."""
 
     def note(text: str) -> dict[str, Mutant]:
@@ -43,7 +43,7 @@ def noted(scene: Scene) -> Callable[[str], dict[str, Mutant]]:  # noqa: F811
 
 
 @pytest.fixture
-def printed(scene: Scene) -> Callable[[str, str], str]:  # noqa: F811
+def printed(scene: Scene) -> Callable[[str, str], str]:
     """What a program prints that is wrong in one place."""
 
     def play(text: str, wrong: str) -> str:
@@ -58,6 +58,7 @@ def printed(scene: Scene) -> Callable[[str, str], str]:  # noqa: F811
     return play
 
 
+MORE_OR_LESS = ("higher", "lower", "gone")
 STREAM = [
     ('numbers.withWatermark("timestamp", "10 minutes")', {"longer", "shorter", "a minute more", "gone"}),
     ('F.window("timestamp", "10 minutes")', {"longer", "shorter", "other slide", "other start", "gone"}),
@@ -111,12 +112,15 @@ def test_a_program_is_wrong_in_one_place(
     wrong: str,
     then: str,
     scene: Scene,
-    printed: Callable[[str, str], str],  # noqa: F811
+    printed: Callable[[str, str], str],
 ) -> None:
     assert scene.runs(HEAD + VALUES + text).split() == [right]
     assert printed(text, wrong).split() == [then]
 
 
 def test_what_the_seam_itself_calls_is_not_noted(noted: Callable[[str], dict[str, Mutant]]) -> None:
-    found = noted('spark.readStream.format("kafka").option("subscribe", "lines").load()')
+    found = noted(
+        'spark.readStream.format("kafka").option("subscribe", "lines")'
+        '.option("kafka.bootstrap.servers", "broker:9092").load()'
+    )
     assert not [name for name in found if name.startswith("withColumn")]
