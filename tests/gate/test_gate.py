@@ -44,7 +44,7 @@ Feature: Clicks
     And this event arrives in "clicks":
       | at    |
       | 12:00 |
-    Then batch 3 is:
+    Then batch 4 is:
       | window         | count |
       | 08:00 to 08:05 | 1     |
 """
@@ -65,7 +65,7 @@ STRONG = (
       | at    |
       | 08:15 |
     Then the watermark is 08:05
-    And batch 5 is:
+    And batch 6 is:
       | window         | count |
       | 08:00 to 08:05 | 1     |
 """
@@ -75,7 +75,7 @@ DECLARED = """\
 "clicks" = "clicks.py"
 
 [tool.headgate.equivalent]
-"clicks.py:8 option startingOffsets other" = "the topic is empty at the start"
+"clicks.py:9 option startingOffsets other" = "the topic is empty at the start"
 """
 LONGER = "clicks.py:13 watermark longer"
 
@@ -110,7 +110,7 @@ def test_a_weak_feature_lets_a_mutant_survive(project: Path) -> None:
     assert code == 1
     assert found[LONGER] == "SURVIVED"
     assert found["clicks.py:14 window longer"] == "caught"
-    assert found["clicks.py:8 option startingOffsets other"] == "accepted"
+    assert found["clicks.py:9 option startingOffsets other"] == "accepted"
 
 
 def test_a_strong_feature_catches_it(project: Path) -> None:
