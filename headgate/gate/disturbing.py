@@ -1,6 +1,8 @@
 """`--disturb`: the scenarios as they stand, while something happens to the running programs."""
 
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -34,6 +36,7 @@ class Disturber:
     def __init__(self, kind: str) -> None:
         self._kind = kind
         self._seen = Seen()
+        self._scenario = ""
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Leave those alone that say why they cannot be meant."""
@@ -44,9 +47,9 @@ class Disturber:
                     told = reason.replace("-", " ") or "it says so"
                     item.add_marker(pytest.mark.skip(reason=f"not disturbed: {told}"))
 
-    def pytest_bdd_before_scenario(self) -> None:
+    def pytest_bdd_before_scenario(self, scenario: Scenario) -> None:
         """A new account."""
-        self._seen = Seen()
+        self._scenario, self._seen = scenario.name, Seen()
 
     @pytest.hookimpl(trylast=True)
     def pytest_bdd_before_step(self, request: pytest.FixtureRequest) -> None:
@@ -72,30 +75,41 @@ class Disturber:
         """Keep the account with the report, which comes through when scenarios are played beside each other."""
         report = yield
         if call.when == "call" and STAGE in item.stash:
-            told = [self._seen.restarts, self._seen.replays, _plain(self._seen)]
+            told = [f"{item.path.name}: {self._scenario}", asdict(self._seen)]
             report.user_properties = [*item.user_properties, (PROPERTY, told)]  # type: ignore[attr-defined]
         return report
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
         """What was disturbed, and what is there twice."""
         reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
-        told = {each.nodeid: dict(each.user_properties)[PROPERTY] for each in reports if _has_account(each)}
+        told = [dict(each.user_properties)[PROPERTY] for each in reports if PROPERTY in dict(each.user_properties)]
         terminalreporter.section(f"disturbed: {self._kind}")
-        table = Table(title_justify="left")
-        for heading in ("scenario", "restarts", "batches again", "what is there twice"):
-            table.add_column(heading, overflow="fold")
-        for name, (restarts, replays, sinks) in told.items():
-            table.add_row(name.rpartition("/")[2], str(restarts), str(replays), "\n".join(sinks))
         width = None if terminalreporter.isatty else TABLE_WIDTH
-        Console(file=terminalreporter._tw._file, width=width, highlight=False).print(table)
+        print_disturbed(Console(file=terminalreporter._tw._file, width=width, highlight=False), told)
 
 
-def _has_account(report: Any) -> bool:
-    return PROPERTY in dict(report.user_properties)
+def print_disturbed(console: Console, told: list[tuple[str, dict[str, Any]]]) -> None:
+    """A row for each scenario that was disturbed, and one for each topic and table that was written to again."""
+    disturbed = [(name, about) for name, about in told if about["restarts"]]
+    scenarios = _table("scenario", "restarts", "batches again")
+    for name, about in disturbed:
+        scenarios.add_row(name, str(about["restarts"]), str(about["replays"]))
+    console.print(scenarios)
+    console.print(f"{len(disturbed)} scenarios disturbed, {len(told) - len(disturbed)} with nothing running to disturb")
+    sinks: dict[str, Counter[str]] = {}
+    for _, about in disturbed:
+        for name, doubles in about["sinks"].items():
+            sinks.setdefault(name, Counter()).update(doubles)
+    if sinks:
+        doubled = _table("sink", "replays", "there twice", "so it is")
+        for name, count in sorted(sinks.items()):
+            kind = "at least once" if count["doubled"] else "exactly once"
+            doubled.add_row(name, str(count["replays"]), str(count["doubled"]), kind)
+        console.print(doubled)
 
 
-def _plain(seen: Seen) -> list[str]:
-    return [
-        f"{name}: {about.doubled} twice (at least once)" if about.doubled else f"{name}: nothing (exactly once)"
-        for name, about in sorted(seen.sinks.items())
-    ]
+def _table(*headings: str) -> Table:
+    table = Table()
+    for heading in headings:
+        table.add_column(heading, overflow="fold")
+    return table

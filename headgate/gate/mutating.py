@@ -101,6 +101,8 @@ class Gate:
         chosen = self._chosen()
         total = len(self._record.mutants)
         self._say(f"{total} mutants, {len(chosen)} to play, seed {self._seed}")
+        for name in equivalents(self._project).keys() - set(map(str, self._record.mutants)):
+            self._say(f"[tool.headgate.equivalent] accepts what none of these scenarios meets: {name}")
         patience = self._config.option.patience
         self._config.option.patience = min(patience, MUTANT_PATIENCE)
         try:

@@ -10,6 +10,8 @@ from typing import Any
 
 from pyspark.sql.streaming import StatefulProcessor
 
+from headgate.seam.changed_code import CodeChange, code_changes
+
 MINUTE_MS = 60_000
 LEFT_OUT = "left out"
 CLEARED = "cleared instead"
@@ -97,12 +99,15 @@ def changed_function(function: Any, change: StateChange) -> Any:
     return changed
 
 
-def state_changes(code: Any) -> Iterator[StateChange]:
+def state_changes(code: Any) -> Iterator[StateChange | CodeChange]:
     """What can be wrong in a processor or a state function, found by reading its source."""
-    for file, tree in _sources(code):
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in NOTHING:
-                yield from _changes(file, node, node.func.attr)
+    for function, tree, node in _sources(code):
+        for each in ast.walk(node):
+            if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in NOTHING:
+                yield from _changes(function.__code__.co_filename, each, each.func.attr)
+        # Its __init__ has run by now.
+        if node.name != "__init__":
+            yield from code_changes(function, tree, node)
 
 
 def _changes(file: str, node: ast.Call, method: str) -> Iterator[StateChange]:
@@ -111,17 +116,18 @@ def _changes(file: str, node: ast.Call, method: str) -> Iterator[StateChange]:
         yield StateChange(file, node.lineno, node.end_lineno or node.lineno, method, how)
 
 
-def _sources(code: Any) -> Iterator[tuple[str, ast.AST]]:
+def _sources(code: Any) -> Iterator[tuple[Any, ast.Module, ast.FunctionDef]]:
     """The functions that belong to it, as they stand in its file."""
     is_function = inspect.isfunction(code)
     functions = [code] if is_function else [each for _, each in inspect.getmembers(type(code), inspect.isfunction)]
     for each in functions:
         file = Path(each.__code__.co_filename)
-        if not file.is_file():
+        if not file.is_file() or set(file.parts) & {"site-packages", "dist-packages"}:
             continue
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef) and node.name == each.__name__ and _begins(node, each):
-                yield str(file), node
+                yield each, tree, node
 
 
 def _begins(node: ast.FunctionDef, function: Any) -> bool:

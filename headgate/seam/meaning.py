@@ -17,6 +17,7 @@ from pyspark.sql.functions import builtin
 from pyspark.sql.group import GroupedData
 
 from headgate.seam import variants as vary
+from headgate.seam.changed_code import CodeChange
 from headgate.seam.changed_state import ChangedProcessor, StateChange, changed_function, state_changes
 from headgate.seam.install import replace
 from headgate.seam.program import GATE, INSTALLED, Program
@@ -132,18 +133,32 @@ def _watched(
 def _processor(call: Call) -> Iterator[Variant]:
     processor = call.get(1, "statefulProcessor")
     for change in state_changes(processor):
-        yield _state(change, call.having(1, "statefulProcessor", ChangedProcessor(processor, change)))
+        if isinstance(change, CodeChange):
+            yield _code(change, call)
+        else:
+            yield _state(change, call.having(1, "statefulProcessor", ChangedProcessor(processor, change)))
 
 
 def _state_function(call: Call) -> Iterator[Variant]:
     function = call.get(1, "func")
     for change in state_changes(function):
-        yield _state(change, call.having(1, "func", changed_function(function, change)))
+        if isinstance(change, CodeChange):
+            yield _code(change, call)
+        else:
+            yield _state(change, call.having(1, "func", changed_function(function, change)))
 
 
 def _state(change: StateChange, play: Any) -> Variant:
     name = f"{change.method} {change.how}"
     return Variant(name, f"{change.method} -> {change.how}", play, (change.file, change.first))
+
+
+def _code(change: CodeChange, call: Call) -> Variant:
+    def play() -> Any:
+        change.apply()
+        return call.original(*call.arguments, **call.named)
+
+    return Variant(change.name, change.shown, play, (change.code.co_filename, change.line), "value")
 
 
 # What is watched.
