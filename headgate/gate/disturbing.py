@@ -43,7 +43,7 @@ class Disturber:
         for item in items:
             for mark in item.iter_markers():
                 name, _, reason = mark.name.partition("-")
-                if name == UNDISTURBED:
+                if name in (UNDISTURBED, f"{UNDISTURBED}_by_{self._kind}"):
                     told = reason.replace("-", " ") or "it says so"
                     item.add_marker(pytest.mark.skip(reason=f"not disturbed: {told}"))
 

@@ -31,7 +31,8 @@ class Record:
 
     noted: dict[str, set[Mutant]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
-    caught: Counter[str] = field(default_factory=Counter)
+    caught: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """By scenario and file."""
 
     @property
     def mutants(self) -> list[Mutant]:
@@ -41,7 +42,17 @@ class Record:
     def scenarios(self, mutant: Mutant) -> list[str]:
         """Those that meet it, the one that is likely to catch it soon first."""
         meeting = [each for each, noted in self.noted.items() if mutant in noted]
-        return sorted(meeting, key=lambda each: (-self.caught[each] / (1 + self.seconds[each]), self.seconds[each]))
+        return sorted(meeting, key=lambda each: (-self._likely(each, mutant.file), self.seconds[each]))
+
+    def catch(self, scenario: str, mutant: Mutant) -> None:
+        """The scenario has caught it."""
+        self.caught[scenario, mutant.file] += 1
+
+    def _likely(self, scenario: str, file: str) -> float:
+        """What has caught others in the same file is likely to catch this one too."""
+        catches = self.caught[scenario, file]
+        elsewhere = sum(count for (each, _), count in self.caught.items() if each == scenario)
+        return (10 * catches + elsewhere) / (1 + self.seconds[scenario])
 
 
 def part_of(mutants: list[Mutant], share: float, seed: int) -> list[Mutant]:

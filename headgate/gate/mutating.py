@@ -64,6 +64,7 @@ class Gate:
         self._record = Record()
         self._items: dict[str, pytest.Item] = {}
         self._outcomes: list[Outcome] = []
+        self._files: set[str] | None = None
         self._failure: BaseException | None = None
         self._stage: Stage | None = None
         self._crash = False
@@ -76,6 +77,7 @@ class Gate:
         """First as they are, then wrong in one place, all in one Spark."""
         if session.config.option.collectonly or session.testsfailed:
             return None
+        self._files = self._changed(session)
         with watching(self._watch):
             self._play_as_they_are(session)
             if session.testsfailed:
@@ -113,14 +115,19 @@ class Gate:
         finally:
             self._config.option.patience = patience
 
+    def _changed(self, session: pytest.Session) -> set[str] | None:
+        since = self._config.option.mutate_since
+        if not since or not session.items:
+            return None
+        try:
+            return changed_since(find_project(session.items[0].path.parent), since)
+        except Refusal as refusal:
+            raise pytest.UsageError(str(refusal)) from None
+
     def _chosen(self) -> list[Mutant]:
-        mutants, since = self._record.mutants, self._config.option.mutate_since
-        if since:
-            try:
-                mutants = in_files(mutants, changed_since(self._project, since))
-            except Refusal as refusal:
-                raise pytest.UsageError(str(refusal)) from None
-        share = self._config.option.mutate_share
+        mutants, share = self._record.mutants, self._config.option.mutate_share
+        if self._files is not None:
+            mutants = in_files(mutants, self._files)
         return mutants if share >= 1 else part_of(mutants, share, self._seed)
 
     @property
@@ -144,7 +151,7 @@ class Gate:
         for name in self._record.scenarios(mutant):
             outcome = self._play(session, mutant, name)
             if outcome.what == CAUGHT:
-                self._record.caught[name] += 1
+                self._record.catch(name, mutant)
                 return outcome
             if outcome.what in (CRASHED, HUNG):
                 crashes.append(outcome)
