@@ -6,6 +6,8 @@ READY := $(VENV)/.ready
 help:
 	@echo "make demo        play the five walkthroughs, narrated"
 	@echo "make test        lint, types, every feature, every test"
+	@echo "make gate        the features against programs that are wrong in one place (SHARE=0.1 for a part of them)"
+	@echo "make disturbed   the features while every job is restarted, and while batches come again"
 	@echo "make walkthroughs  the five walkthroughs alone"
 	@echo "make vocabulary  write docs/vocabulary.md anew"
 	@echo "make package     build dist/headgate.zip for spark-submit --py-files"
@@ -24,6 +26,18 @@ test: $(READY)
 .PHONY: walkthroughs
 walkthroughs: $(READY)
 	$(PYTHON) -m pytest features -m walkthrough
+
+SHARE := 1
+SEED := $(shell date +%j)
+
+.PHONY: gate
+gate: $(READY)
+	$(PYTHON) -m pytest features --mutate --mutate-share $(SHARE) --mutate-seed $(SEED) -p no:randomly
+
+.PHONY: disturbed
+disturbed: $(READY)
+	$(PYTHON) -m pytest features --disturb restart
+	$(PYTHON) -m pytest features --disturb replay
 
 .PHONY: vocabulary
 vocabulary: $(READY)

@@ -12,7 +12,7 @@ Feature: Streaming reprocessor
 
   Rule: A rewound checkpoint gives the same micro-batches again
 
-    @walkthrough
+    @walkthrough @undisturbed_by_replay-it-lists-the-files-of-the-checkpoint
     Scenario: The walkthrough: seven micro-batches, taken back to number 5
       # The job starts on an empty topic, so micro-batch 0 has nothing to count.
       Given the visits windows counter is running

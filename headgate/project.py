@@ -77,6 +77,13 @@ def declared_jobs(project: Path) -> dict[str, Declared]:
     return {name: _declared(name, value, project) for name, value in jobs.items()}
 
 
+def equivalents(project: Path) -> dict[str, str]:
+    """The mutants of [tool.headgate.equivalent] that may survive, by name, with the reason."""
+    file = project / "pyproject.toml"
+    named = _tools(file).get("headgate", {}).get("equivalent", {}) if file.is_file() else {}
+    return {str(name): str(reason) for name, reason in named.items()}
+
+
 def find_job(project: Path, spoken: str) -> Declared:
     """The program that a sentence or a command names; dashes count as spaces."""
     jobs = declared_jobs(project)

@@ -19,6 +19,8 @@ NEEDED = (
     "headgate.tell.reporting",
     "headgate.tell.narration",
     "headgate.tell.led",
+    "headgate.gate.mutating",
+    "headgate.gate.disturbing",
     "headgate.plugin.fixtures",
     *(f"headgate.steps.{name}" for name in ("times", "topics", "jobs", "batches", "tables", "files", "checkpoints")),
 )

@@ -43,7 +43,7 @@ CHANGES = re.compile(r"\s*(insert|merge|update|delete|create|replace|truncate)\b
 @contextmanager
 def installed() -> Iterator[None]:
     """While it is in force, programs of scenarios are led."""
-    undo = [_replace(owner, name, how) for owner, name, how in REPLACED]
+    undo = [replace(owner, name, how) for owner, name, how in REPLACED]
     environment = os.environ
     os.environ = ProgramEnvironment(environment)  # noqa: B003
     try:
@@ -54,7 +54,8 @@ def installed() -> Iterator[None]:
             back()
 
 
-def _replace(owner: Any, name: str, how: Replacement) -> Callable[[], None]:
+def replace(owner: Any, name: str, how: Replacement) -> Callable[[], None]:
+    """Let programs get something else; gives what takes it back."""
     before = inspect.getattr_static(owner, name)
     original = before.__func__ if isinstance(before, (classmethod, staticmethod)) else before
     getter: Any = original.fget if isinstance(original, property) else original

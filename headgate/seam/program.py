@@ -81,6 +81,8 @@ class Program:
         self.failure: Failure | str | None = None
         """Why it or one of its queries had failed when it was stopped."""
         self.reports: dict[int, list[BatchProgress]] = {}
+        self.taken_over: dict[int, list[BatchProgress]] = {}
+        """What the start that this one goes on from had reported."""
         self.ended = threading.Event()
         self.awaits = threading.Event()
         self._session: SparkSession | None = None
@@ -294,6 +296,15 @@ class Program:
             if hasattr(listener, method):
                 setattr(listener, method, self._bound(getattr(listener, method)))
         return listener
+
+    def take_over(self, before: "Program") -> None:
+        """Count as one start with the one before, which a disturbance has ended."""
+        self.taken_over = before.reports
+        self.topics_written |= before.topics_written
+        self.topics_by_column |= before.topics_by_column
+        self.places_written |= before.places_written
+        for led, earlier in zip(self.queries, before.queries, strict=False):
+            led.seen[:0] = earlier.seen
 
     def _bound(self, function: Any) -> Any:
         def run(*arguments: Any) -> Any:

@@ -3,6 +3,7 @@
 import io
 import re
 import uuid
+from collections.abc import Callable
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -56,6 +57,8 @@ class Stage:
     unsettled: bool = False
     """Whether something has been done since the last wait that programs may have to process."""
     suffix: str = field(default_factory=lambda: uuid.uuid4().hex[:8])
+    disturb: Callable[["Stage"], None] | None = None
+    """What is done to the running programs before anything is sent."""
 
     def __post_init__(self) -> None:
         self._held = ExitStack()
@@ -137,6 +140,8 @@ class Stage:
 
     def send(self, topic: str, events: list[Event]) -> None:
         """Send events and let every running job process them."""
+        if self.disturb is not None:
+            self.disturb(self)
         self.topic(topic).send(events, self.patience)
         self.unsettled = True
         self.settle()

@@ -188,7 +188,10 @@ class StagedProgram:
         return Path(self.query(which).checkpoint.removeprefix("file://").removeprefix("file:"))
 
     def _reports(self, program: Program) -> dict[int, list[BatchProgress]]:
-        return {led.order: RunningJob(self.name, [led.query]).batches() for led in program.queries}
+        return {
+            led.order: program.taken_over.get(led.order, []) + RunningJob(self.name, [led.query]).batches()
+            for led in program.queries
+        }
 
 
 def _told(error: BaseException) -> str:

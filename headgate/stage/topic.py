@@ -46,6 +46,8 @@ class Topic:
     sent: list[Sent] = field(default_factory=list)
     positions: dict[int, int] = field(default_factory=dict)
     seen: list[Message] = field(default_factory=list)
+    hidden: set[tuple[int, int]] = field(default_factory=set)
+    """Partition and offset of records that no sentence is about."""
 
     def create(self, seconds: float, **config: str) -> None:
         """Make the topic on the broker."""
@@ -119,6 +121,7 @@ class Topic:
             fresh = self._read_to_end(consumer, seconds)
         finally:
             consumer.close()
+        fresh = [message for message in fresh if (message.partition(), message.offset()) not in self.hidden]
         self.seen.extend(fresh)
         return fresh
 
