@@ -240,8 +240,7 @@ def _has_crashed(stage: Stage | None) -> bool:
 
 
 def _has_failed(staged: StagedProgram) -> bool:
-    is_said = staged.failure() is None or staged.failure_mentioned
-    return not is_said or bool(staged.program and staged.program.exit_code)
+    return bool(staged.unmentioned_failures()) or bool(staged.program and staged.program.exit_code)
 
 
 def _message(failure: str) -> str:
