@@ -21,7 +21,7 @@ test: $(READY)
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy
-	$(PYTHON) -m pytest -n 2 --dist loadgroup
+	$(PYTHON) -m pytest -n 2
 
 .PHONY: walkthroughs
 walkthroughs: $(READY)

@@ -137,6 +137,9 @@ def _play(stage: Stage, text: str, folder: Path) -> None:
     step = _step(text, folder)
     context = _context(step.name)
     stage.step = step
+    for topic in stage.topics.values():
+        # What other sentences have read is new to this one.
+        topic.positions.clear()
     values = context.parser.parse_arguments(step.name) or {}
     if step.docstring is not None:
         values["docstring"] = step.docstring

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from confluent_kafka import Consumer, Message, Producer, TopicPartition
+from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from headgate.kafka.embedded import EmbeddedKafka
@@ -14,6 +14,8 @@ from headgate.kafka.embedded import EmbeddedKafka
 INPUT_PARTITIONS = 2
 ANSWER_SECONDS = 30
 LONGEST_SHOWN = 200
+# What a job prints must not be mixed with its client's log.
+QUIET = {"log_level": 0}
 
 
 @contextmanager
@@ -42,14 +44,14 @@ def _topics(options: argparse.Namespace) -> dict[str, int]:
 
 def _create(address: str, topics: dict[str, int]) -> None:
     wanted = [NewTopic(name, partitions, 1) for name, partitions in topics.items()]
-    admin = AdminClient({"bootstrap.servers": address})  # held until all is made
+    admin = AdminClient({"bootstrap.servers": address, **QUIET})  # held until all is made
     for made in admin.create_topics(wanted).values():
         made.result(ANSWER_SECONDS)
 
 
 def _send(options: argparse.Namespace) -> None:
     text = sys.stdin.buffer.read() if options.send == "-" else Path(options.send).read_bytes()
-    producer = Producer({"bootstrap.servers": options.kafka, "log_level": 0})
+    producer = Producer({"bootstrap.servers": options.kafka, **QUIET})
     for number, line in enumerate(filter(None, text.splitlines())):
         key, value = _key_and_value(line)
         producer.produce(options.topic, value, key, partition=number % INPUT_PARTITIONS)
@@ -78,14 +80,21 @@ def _show_output(options: argparse.Namespace) -> None:
 
 
 def _records(address: str, topic: str) -> Iterator[Message]:
-    consumer = Consumer({"bootstrap.servers": address, "group.id": "headgate", "enable.partition.eof": True})
+    consumer = Consumer({"bootstrap.servers": address, "group.id": "headgate", "enable.partition.eof": True, **QUIET})
     try:
         if topic in consumer.list_topics(timeout=ANSWER_SECONDS).topics:
             consumer.assign([TopicPartition(topic, 0, 0)])
-            while (message := consumer.poll(ANSWER_SECONDS)) is not None and not message.error():
-                yield message
+            while (message := consumer.poll(ANSWER_SECONDS)) is not None and not _is_end(message):
+                # A broker that does not know the topic yet says so first.
+                if message.error() is None:
+                    yield message
     finally:
         consumer.close()
+
+
+def _is_end(message: Message) -> bool:
+    error = message.error()
+    return error is not None and error.code() == KafkaError._PARTITION_EOF
 
 
 def _text(value: bytes | None) -> str:

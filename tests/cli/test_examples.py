@@ -13,12 +13,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from headgate.kafka.kafka import Kafka
-
 from .commands import NAMES, ROOT, example_of
 
 SECONDS = 240
-PLAIN_TOPICS = {"visits", "visits-rejected", "visits_counter", "browser-stats-stateless", "browser-stats-stateful"}
 FOLDERS = ("visits_table", "early_writer_checkpoint")
 SHOWN = {
     "early-writer": "|1       |1            |false      |",
@@ -52,16 +49,8 @@ def shell(tmp_path: Path) -> Callable[[str], subprocess.CompletedProcess]:
 
 
 @pytest.fixture
-def _at_hand(spark: SparkSession, kafka: Kafka, topics, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The run's Spark and Kafka take the place of those that each job would start for itself."""
-
-    class Borrowed:
-        address = kafka.address
-
-        def stop(self) -> None:
-            # Others that use this Kafka have topics with names of their own.
-            for topic in topics.names() & PLAIN_TOPICS:
-                topics.remove(topic)
+def _at_hand(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The run's Spark takes the place of the one that each job would start for itself."""
 
     @contextmanager
     def session_of(job: object, options: Namespace, settings: dict[str, str], mask: object) -> Iterator[SparkSession]:
@@ -71,7 +60,6 @@ def _at_hand(spark: SparkSession, kafka: Kafka, topics, monkeypatch: pytest.Monk
                 session.conf.set(key, value)
         yield session
 
-    monkeypatch.setattr("jobs.command.demo_kafka.EmbeddedKafka", Borrowed)
     monkeypatch.setattr("jobs.command.runner.session_of", session_of)
     monkeypatch.chdir(tmp_path)
 
@@ -85,7 +73,6 @@ def commands(example: str) -> list[str]:
     return example.replace("\\\n", " ").replace("\n ", " ").splitlines()
 
 
-@pytest.mark.xdist_group("topics of plain names")
 @pytest.mark.usefixtures("_at_hand")
 @pytest.mark.parametrize("name", SHOWN)
 def test_the_example_shows_what_the_job_does(

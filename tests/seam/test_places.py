@@ -134,7 +134,8 @@ def test_a_program_without_a_checkpoint_can_be_started_again(scene: Scene) -> No
     scene.stage.staged("stream").stop()
     scene.send("lines", "b")
     scene.stage.begin(scene.stage.staged("stream"))
-    assert (rows(query, 0), rows(query, 1)) == ([("a",)], [("b",)])
+    assert rows(scene.stage.query("first start of the stream"), 0) == [("a",)]
+    assert rows(query, 1) == [("b",)]
 
 
 def test_a_checkpoint_location_for_the_whole_session(outside: Path, scene: Scene) -> None:
