@@ -103,7 +103,7 @@ def print_disturbed(console: Console, told: list[tuple[str, dict[str, Any]]]) ->
     if sinks:
         doubled = _table("sink", "replays", "there twice", "so it is")
         for name, count in sorted(sinks.items()):
-            kind = "at least once" if count["doubled"] else "exactly once"
+            kind = "at least once" if count["doubled"] else "nothing twice"
             doubled.add_row(name, str(count["replays"]), str(count["doubled"]), kind)
         console.print(doubled)
 

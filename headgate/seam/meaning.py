@@ -29,6 +29,8 @@ from headgate.seam.writers import LedStreamWriter, LedWriter
 OWN = (__file__, vary.__file__, str(GATE / "seam" / "install.py"))
 # Through these a program's own call comes to the call that is watched.
 PASSING = tuple(str(GATE / "seam" / name) for name in ("readers.py", "writers.py"))
+# PySpark itself calls it too, as `first()` does: only the program's own call is meant.
+DIRECT = ("",)
 SESSIONS = (str(GATE / "seam"), str(GATE / "spark"))
 
 
@@ -94,13 +96,18 @@ def own_place(program: Program, passing: tuple[str, ...] = ()) -> tuple[str, int
         file = frame.f_code.co_filename
         if program.is_own_file(file):
             return file, frame.f_lineno
-        is_on_the_way = file in OWN or file.startswith(passing) or set(Path(file).parts) & set(INSTALLED)
-        if passing == SESSIONS:
-            is_on_the_way = True
-        if not is_on_the_way:
+        if not _is_on_the_way(file, passing):
             return None
         frame = frame.f_back  # type: ignore[assignment]
     return None
+
+
+def _is_on_the_way(file: str, passing: tuple[str, ...]) -> bool:
+    if passing is DIRECT:
+        return file in OWN
+    return (
+        passing is SESSIONS or file in OWN or file.startswith(passing) or bool(set(Path(file).parts) & set(INSTALLED))
+    )
 
 
 @contextmanager
@@ -186,7 +193,6 @@ def _meant() -> list[tuple[Any, str, How]]:
     frames: dict[str, tuple[str, Vary]] = {
         "withWatermark": ("watermark", vary.watermark),
         "filter": ("filter", vary.condition),
-        "limit": ("limit", vary.limit),
         "dropDuplicates": ("dropDuplicates", vary.duplicates),
         "dropDuplicatesWithinWatermark": ("dropDuplicates", vary.duplicates),
         "distinct": ("distinct", vary.gone("distinct")),
@@ -204,6 +210,7 @@ def _meant() -> list[tuple[Any, str, How]]:
     watched: list[tuple[Any, str, How]] = [(DataFrame, name, (*how, ())) for name, how in frames.items()]
     watched += [(GroupedData, name, ("groups", vary.grouped(name), ())) for name in ("count", "sum", "min", "max")]
     watched += [
+        (DataFrame, "limit", ("limit", vary.limit, DIRECT)),
         (GroupedData, "transformWithState", ("state", _processor, ())),
         (GroupedData, "transformWithStateInPandas", ("state", _processor, ())),
         (GroupedData, "applyInPandasWithState", ("state", _state_function, ())),

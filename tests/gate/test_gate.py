@@ -70,9 +70,37 @@ STRONG = (
       | 08:00 to 08:05 | 1     |
 """
 )
+COPIER = """\
+from pyspark.sql import SparkSession
+
+kafka = {"kafka.bootstrap.servers": "localhost:9092"}
+spark = SparkSession.builder.getOrCreate()
+clicks = spark.readStream.format("kafka").options(**kafka, subscribe="clicks", startingOffsets="earliest").load()
+clicks.select("value").writeStream.format("kafka").options(**kafka, topic="copies").start().awaitTermination()
+"""
+COPIED = """\
+Feature: Copies
+  Scenario: Each click goes on
+    Given a topic "clicks"
+    And the copier is running
+    When these lines arrive in "clicks":
+      \"""
+      one
+      \"""
+    And these lines arrive in "clicks":
+      \"""
+      two
+      \"""
+    Then "copies" receives exactly:
+      \"""
+      one
+      two
+      \"""
+"""
 DECLARED = """\
 [tool.headgate.jobs]
 "clicks" = "clicks.py"
+"copier" = "copier.py"
 
 [tool.headgate.equivalent]
 "clicks.py:9 option startingOffsets other" = "the topic is empty at the start"
@@ -84,6 +112,7 @@ LONGER = "clicks.py:13 watermark longer"
 def project(tmp_path: Path) -> Path:
     """A program with a watermark and a window."""
     (tmp_path / "clicks.py").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / "copier.py").write_text(COPIER, encoding="utf-8")
     (tmp_path / "pyproject.toml").write_text(DECLARED, encoding="utf-8")
     return tmp_path
 
@@ -136,3 +165,12 @@ def test_a_scenario_says_why_it_is_not_disturbed(project: Path) -> None:
     feature = WEAK.replace("  Scenario", "  @undisturbed-it-counts-its-starts\n  Scenario")
     run = play(project, feature, "--disturb", "restart", "-rs")
     assert "not disturbed: it counts its starts" in run.stdout
+
+
+def test_what_is_there_twice_is_shown_and_a_promise_is_kept(project: Path) -> None:
+    run = play(project, COPIED, "--disturb", "replay")
+    assert run.returncode == 0, run.stdout
+    assert "at least once" in run.stdout
+    promised = play(project, COPIED.replace("  Scenario", "  @exactly_once\n  Scenario"), "--disturb", "replay")
+    assert promised.returncode == 1
+    assert 'there is something twice in topic "copies"' in promised.stdout

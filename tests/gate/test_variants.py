@@ -124,3 +124,7 @@ def test_what_the_seam_itself_calls_is_not_noted(noted: Callable[[str], dict[str
         '.option("kafka.bootstrap.servers", "broker:9092").load()'
     )
     assert not [name for name in found if name.startswith("withColumn")]
+
+
+def test_what_pyspark_itself_calls_is_not_noted(noted: Callable[[str], dict[str, Mutant]]) -> None:
+    assert not [name for name in noted("rows.first()") if name.startswith("limit")]
