@@ -171,6 +171,10 @@ def _make_thread(program: Program, original: Any, thread: threading.Thread, *arg
 
 def _start_thread(program: Program, original: Any, thread: threading.Thread) -> None:
     """A thread that a program starts belongs to it; a process lives as long as its threads do."""
+    if str(sys._getframe(2).f_globals.get("__name__")).startswith("py4j."):
+        # The threads on which Java calls back serve the whole run, whoever calls first.
+        original(thread)
+        return
     context, run = copy_context(), thread.run
     if _is_called_by(program, 3):
         run = partial(_run_thread, run)

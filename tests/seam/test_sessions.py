@@ -93,5 +93,27 @@ def test_code_of_no_program_sees_pyspark_untouched(scene: Scene, spark: SparkSes
     assert SparkSession.builder.getOrCreate().sparkContext is spark.sparkContext
 
 
+def test_batches_of_no_program_are_nobody_s_even_after_a_program_s(scene: Scene, spark: SparkSession) -> None:
+    text = """
+    query = lines.writeStream.foreachBatch(lambda batch, number: None).start()
+    query.processAllAvailable()
+    """
+    scene.send("lines", "a")
+    scene.runs(HEAD + LINES + _plain(text))
+    writers: list[str] = []
+    source = scene.stage.folder / "plain"
+    spark.range(1).write.parquet(str(source))
+    query = (
+        spark.readStream.schema("id BIGINT")
+        .parquet(str(source))
+        .writeStream.option("checkpointLocation", str(scene.stage.folder / "plain-checkpoint"))
+        .foreachBatch(lambda batch, number: writers.append(type(batch.write).__name__))
+        .start()
+    )
+    query.processAllAvailable()
+    query.stop()
+    assert writers == ["DataFrameWriter"]
+
+
 def _plain(text: str) -> str:
     return "\n".join(line.removeprefix("    ") for line in text.splitlines())
