@@ -52,7 +52,8 @@ class Topic:
     def create(self, seconds: float, **config: str) -> None:
         """Make the topic on the broker."""
         admin = AdminClient({"bootstrap.servers": self.address, **QUIET})
-        new = NewTopic(self.real_name, self.partitions, 1, config=config)
+        # Records may be given times of long ago, and must not be deleted for that.
+        new = NewTopic(self.real_name, self.partitions, 1, config={"retention.ms": "-1", **config})
         try:
             admin.create_topics([new], operation_timeout=seconds)[self.real_name].result(timeout=seconds)
         except KafkaException as error:
